@@ -21,7 +21,7 @@ from core.metrics.agreement import Estimate
 from core.run.results import open_reader, open_store
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
-from core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
+from core.store.labels import mode_names, named, write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.taxonomy import TaxonomyFile
 
@@ -84,15 +84,15 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
     if not found.coefficient:
         console.print("Agreement needs two annotators.")
         return
-    console.print(f"{found.coefficient}: {_text(found.overall)}; the same mode in {_share(found.same)}.")
+    console.print(f"{found.coefficient}: {_text(found.overall)}; the same modes in {_share(found.same)}.")
     modes = [(names.get(each.mode, each.mode), str(each.times), _text(each.estimate)) for each in found.modes]
-    _print_table(console, ("mode against the others", "labels", found.coefficient), modes)
+    _print_table(console, ("mode, given or not", "labels", found.coefficient), modes)
     if len(found.pairs) > 1:
         pairs = [
             (f"{each.first} and {each.second}", _share(each.same), _text(each.estimate), str(each.estimate.samples))
             for each in found.pairs
         ]
-        _print_table(console, ("pair", "same mode", "Cohen's kappa", "samples"), pairs)
+        _print_table(console, ("pair", "same modes", "Cohen's kappa", "samples"), pairs)
     for pair in found.pairs:
         _print_confusion(console, pair, names)
 
@@ -100,8 +100,8 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
 def _print_confusion(console: Console, pair: PairAgreement, names: Mapping[str, str]) -> None:
     modes, counts = confusion_table(pair)
     if modes:
-        heads = (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *(names.get(mode, mode) for mode in modes))
-        rows = [(names.get(mode, mode), *map(str, row)) for mode, row in zip(modes, counts, strict=True)]
+        heads = (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *(named(mode, names) for mode in modes))
+        rows = [(named(mode, names), *map(str, row)) for mode, row in zip(modes, counts, strict=True)]
         _print_table(console, heads, rows)
 
 

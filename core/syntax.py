@@ -94,3 +94,20 @@ class Lines:
     def span(self, node: ast.stmt) -> Span:
         """From a node's first character to its last, decorators left out."""
         return Span(self.start(node), self.end(node))
+
+
+def around(text: str, line: int) -> str:
+    """Return the signature and docstring of the function around a line, below the line of its class; empty for none."""
+    tree, lines, found = parsed(text), NEWLINE.split(text), ""
+    body: list[ast.stmt] = tree.body if tree is not None else []
+    above: list[str] = []
+    while inside := next((each for each in body if each.lineno <= line <= (each.end_lineno or 0)), None):
+        body = [statement for block in blocks_of(inside) for statement in block]
+        if isinstance(inside, ast.ClassDef):
+            above.append(lines[inside.lineno - 1])
+        elif isinstance(inside, AnyFunction) and inside.body:
+            first = inside.body[0]
+            words = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            last = (first.end_lineno or first.lineno) if words else max(inside.lineno, first.lineno - 1)
+            found = "\n".join([*above, *lines[inside.lineno - 1 : last]])
+    return found

@@ -26,6 +26,8 @@ class ErrorMode:
         id: what is stored; it never changes.
         key: the digit that chooses it; NO_KEY when all digits are taken, or when it is retired.
         retired: no longer offered; labels given with it keep it and its name.
+        guide: a line of the team's own: when to choose it, on the code at hand.
+        clean: nothing is wrong. It stands alone, has no digit, and is offered where passes are in turn.
     """
 
     id: str
@@ -33,6 +35,8 @@ class ErrorMode:
     name: str
     about: str
     retired: bool = False
+    guide: str = ""
+    clean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +89,15 @@ def parse_taxonomy(text: str, where: str) -> Taxonomy:
 def revised(before: Taxonomy, modes: Sequence[ErrorMode]) -> Taxonomy:
     """The next version: `modes` in this order, digits by place; a mode of `before` that is missing is retired.
 
+    One that is clean stands last, without a digit.
     Gives `before` itself when nothing differs.
     """
     kept = {mode.id for mode in modes}
     missing = [replace(mode, retired=True) for mode in before.modes if mode.id not in kept]
-    offered = [mode for mode in modes if not mode.retired]
-    numbered = [replace(mode, key=at if at in KEYS else NO_KEY) for at, mode in enumerate(offered, start=1)]
+    offered = sorted((mode for mode in modes if not mode.retired), key=lambda mode: mode.clean)
+    numbered = [
+        replace(mode, key=at if at in KEYS and not mode.clean else NO_KEY) for at, mode in enumerate(offered, start=1)
+    ]
     retired = [replace(mode, key=NO_KEY) for mode in (*(mode for mode in modes if mode.retired), *missing)]
     made = (*numbered, *retired)
     return before if made == before.modes else Taxonomy(before.version + 1, made)
@@ -117,11 +124,15 @@ def _mode(where: str, data: Any) -> ErrorMode:
     """One entry. Raises UserError."""
     try:
         retired, key = bool(data.get("retired", False)), int(data.get("key", NO_KEY))
-        mode = ErrorMode(str(data["id"]), key, str(data["name"]), str(data.get("about", "")), retired)
+        name, about, guide = str(data["name"]), str(data.get("about", "")), str(data.get("guide", ""))
+        mode = ErrorMode(str(data["id"]), key, name, about, retired, guide, bool(data.get("clean", False)))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"An error mode in {where} lacks or misspells {error}.", _REMEDY) from error
-    if not mode.id or not mode.name or (mode.key not in KEYS and "key" in data):
-        raise UserError(f"The error mode {mode.id!r} in {where} needs an id, a name and a key 1 to 9.", _REMEDY)
+    # Ids stand beside each other where a sample has several modes.
+    plain = re.fullmatch(r'[^\s"\\]+', mode.id)
+    if not plain or not mode.name or (mode.key not in KEYS and "key" in data):
+        problem = f"The error mode {mode.id!r} in {where} needs an id without spaces, a name and a key 1 to 9."
+        raise UserError(problem, _REMEDY)
     return replace(mode, key=NO_KEY) if retired else mode
 
 
@@ -139,8 +150,9 @@ def _table(mode: ErrorMode) -> str:
     if mode.key != NO_KEY:
         lines.append(f"key = {mode.key}")
     lines += [f"name = {_text(mode.name)}", f"about = {_text(mode.about)}"]
-    if mode.retired:
-        lines.append("retired = true")
+    if mode.guide:
+        lines.append(f"guide = {_text(mode.guide)}")
+    lines += [f"{name} = true" for name, on in (("clean", mode.clean), ("retired", mode.retired)) if on]
     return "\n".join(lines) + "\n"
 
 

@@ -95,7 +95,10 @@ class MainWindow(QMainWindow):
         self.queueing = Queueing(self.control, remembered, self.parts.offers)
         self.scribe = Scribe(self.gateway)
         parts = self.parts
-        self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
+        self.labelling = Labelling(
+            parts.labels, parts.queue, self.inspection, self.scribe, remembered,
+            lambda: self.project.codebase.files if self.project.codebase is not None else (),
+        )  # fmt: skip
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)

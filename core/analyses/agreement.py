@@ -12,12 +12,12 @@ from core.store.rows import LabelRow
 
 KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
 Said = Mapping[str, str]
-"""Annotator to mode, on one sample."""
+"""Annotator to the modes given to one sample: their ids in alphabetical order, with a space between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModeAgreement:
-    """One mode against all others. `times`: labels with it, on the samples that are compared."""
+    """One mode, given or not. `times`: labels with it, on the samples that are compared."""
 
     mode: str
     times: int
@@ -29,9 +29,9 @@ class PairAgreement:
     """Two annotators on the samples both labelled.
 
     Attributes:
-        same: share of those samples on which they gave the same mode; None without any.
-        confusion: how many samples got which mode from the first and which from the second, in that order; largest
-            counts first, pairs of modes that never met left out.
+        same: share of those samples on which they gave the same modes, all of them; None without any.
+        confusion: how many samples got which modes from the first and which from the second, in that order; largest
+            counts first, those that never met left out.
     """
 
     first: str
@@ -49,7 +49,7 @@ class Agreement:
         annotators: with the number of samples each has labelled, by name.
         coefficient: KAPPA for two annotators, ALPHA for more; empty for fewer.
         samples: that two or more have labelled; `disputed` of them carry different modes.
-        same: share of all pairs of labels on one sample that name the same mode (percent agreement); None without any.
+        same: share of all pairs of labels on one sample that name the same modes (percent agreement); None without any.
         pairs: of annotators, by Cohen's kappa.
     """
 
@@ -64,15 +64,20 @@ class Agreement:
 
 
 def measure(labels: Sequence[LabelRow]) -> Agreement:
-    """The agreement in the labels that hold, one a sample and annotator. Adjudications are no part of it."""
+    """Measure the agreement in the labels that hold, one a sample and annotator.
+
+    A label may have several modes. Overall two labels are the same when all their modes are; mode by mode each label
+    says yes or no to that one mode. Notes alone and adjudications are no part of it.
+    """
     by_sample: dict[int, dict[str, str]] = {}
+    labels = [label for label in labels if label.modes]
     for label in labels:
-        by_sample.setdefault(label.sample_id, {})[label.annotator] = label.mode
+        by_sample.setdefault(label.sample_id, {})[label.annotator] = " ".join(sorted(label.modes))
     said = list(by_sample.values())
     counts = Counter(label.annotator for label in labels)
     names = sorted(counts)
     compared = [each for each in said if len(each) > 1]
-    modes = Counter(mode for each in compared for mode in each.values())
+    modes = Counter(mode for each in compared for given in each.values() for mode in given.split())
     return Agreement(
         annotators=tuple((name, counts[name]) for name in names),
         coefficient=KAPPA if len(names) == 2 else ALPHA if len(names) > 2 else "",
@@ -99,8 +104,8 @@ def _overall(compared: Sequence[Said], names: Sequence[str]) -> Estimate:
 
 
 def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
-    """The same labels with only two values: this mode, or another."""
-    return [{name: mode if given == mode else "" for name, given in each.items()} for each in compared]
+    """The same labels with only two values: with this mode, or without it."""
+    return [{name: mode if mode in given.split() else "" for name, given in each.items()} for each in compared]
 
 
 def _pair(compared: Sequence[Said], first: str, second: str) -> PairAgreement:

@@ -53,7 +53,7 @@ def _owner(label: FileLabel) -> Owner:
 
 def _content(label: FileLabel) -> Content:
     by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
-    return label.mode, label.note, *by
+    return " ".join(sorted(label.mode.split())), label.note, *by
 
 
 def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Owner, Content]]:

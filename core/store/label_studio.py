@@ -24,7 +24,7 @@ _INTERFACE = """\
   <Text name="old" value="$old"/>
   <Text name="original" value="$original"/>
   <Text name="text" value="$text"/>
-  <Choices name="mode" toName="text" choice="single" required="true">
+  <Choices name="mode" toName="text" choice="multiple">
 {choices}
   </Choices>
   <TextArea name="note" toName="text" maxSubmissions="1"/>
@@ -37,7 +37,9 @@ _REMEDY = "Choose a JSON file that Label Studio exported from tasks which were w
 
 def labelling_interface(taxonomy: Taxonomy) -> str:
     """The labelling configuration that the tasks are made for: to be pasted into a project's settings."""
-    return _INTERFACE.format(choices="\n".join(_choice(mode.id, mode.name, mode.about) for mode in taxonomy.offered))
+    return _INTERFACE.format(
+        choices="\n".join(_choice(mode.id, mode.name, f"{mode.about} {mode.guide}") for mode in taxonomy.offered)
+    )
 
 
 def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, unlabelled: bool = False) -> int:
@@ -82,7 +84,8 @@ def _task(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
-    result = [_result("mode", "choices", {"choices": [row["mode"]]})]
+    modes = row["mode"].split()
+    result = [_result("mode", "choices", {"choices": modes})] if modes else []
     if row["note"]:
         result.append(_result("note", "textarea", {"text": [row["note"]]}))
     return {
@@ -103,7 +106,10 @@ def _given(sample_id: int, annotation: Mapping[str, Any]) -> FileLabel:
     said = values.get("note", {}).get("text", "")
     note = said if isinstance(said, str) else "\n".join(said)
     kind = LabelKind.ADJUDICATION if annotation.get("ground_truth") else LabelKind.LABEL
-    return FileLabel(sample_id, str(values["mode"]["choices"][0]), _annotator(annotation), note, kind)
+    modes = [str(mode) for mode in values.get("mode", {}).get("choices", ())]
+    if not modes and not note:
+        raise LookupError("an annotation without a mode and without a note")
+    return FileLabel(sample_id, " ".join(modes), _annotator(annotation), note, kind)
 
 
 def _annotator(annotation: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ _REMEDY = "Choose a file of labels that was written here; JSONL, CSV and Label S
 
 @dataclass(frozen=True, slots=True)
 class FileLabel:
-    """A label found in a file."""
+    """A label found in a file; `mode` as in LabelRow."""
 
     sample_id: int
     mode: str
@@ -73,7 +73,7 @@ def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
         model = reader.run(run_id).backward_model_name
         for about in subjects(reader, sorted({reader.item_of(sample_id) for sample_id in by_sample})):
             for label in by_sample.get(about["sample_id"], ()):
-                row = about | _label_columns(label) | {"mode_name": names.get(label.mode, label.mode), "model": model}
+                row = about | _label_columns(label) | {"mode_name": named(label.mode, names), "model": model}
                 yield {column: row[column] for column in COLUMNS}
 
 
@@ -109,6 +109,11 @@ def mode_names(reader: Reader) -> dict[str, str]:
     return {mode.id: mode.name for taxonomy in reader.taxonomies() for mode in taxonomy.modes}
 
 
+def named(mode: str, names: Mapping[str, str]) -> str:
+    """Return the names of a label's modes, of which `mode` holds the ids; one without a name keeps its id."""
+    return " + ".join(names.get(each, each) for each in mode.split())
+
+
 def read_labels_jsonl(text: str) -> Iterator[FileLabel]:
     """The labels in a file of `write_labels_jsonl`. Raises UserError."""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -130,8 +135,8 @@ def read_labels_csv(text: str) -> Iterator[FileLabel]:
 
 def _given(row: Mapping[str, Any]) -> FileLabel:
     """The label of a row. Raises KeyError, TypeError, ValueError."""
-    mode, annotator = row["mode"], row["annotator"]
-    if not isinstance(mode, str) or not mode or not isinstance(annotator, str):
-        raise ValueError("no mode or no annotator")
+    mode, annotator, note = row["mode"], row["annotator"], str(row.get("note") or "")
+    if not isinstance(mode, str) or not (mode.split() or note) or not isinstance(annotator, str):
+        raise ValueError("no mode, no note or no annotator")
     kind = LabelKind(row.get("kind") or LabelKind.LABEL)
-    return FileLabel(int(row["sample_id"]), mode, annotator, str(row.get("note") or ""), kind)
+    return FileLabel(int(row["sample_id"]), mode, annotator, note, kind)

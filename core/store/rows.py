@@ -393,9 +393,10 @@ class PaceRow:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One entry of the history of labels. An empty `mode` took the annotator's earlier label back.
+    """One entry of the history of labels. Without a mode it is a note alone; without either it took a label back.
 
     Attributes:
+        mode: ids of error modes with a space between them, as stored.
         kind: a `core.types.LabelKind`: an annotator's own label, or the decision between annotators.
         taxonomy_version: of the error modes it was chosen from; None where that is not known.
     """
@@ -408,6 +409,11 @@ class LabelRow:
     made_at: str
     kind: str = "label"
     taxonomy_version: int | None = None
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The ids of its error modes, in the order they were chosen."""
+        return tuple(self.mode.split())
 
 
 @dataclass(frozen=True, slots=True)

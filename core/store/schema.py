@@ -163,7 +163,7 @@ CREATE TABLE labels (
     kind TEXT NOT NULL DEFAULT 'label', -- label or adjudication
     annotator TEXT NOT NULL,
     taxonomy_hash TEXT REFERENCES taxonomies(hash),
-    mode TEXT NOT NULL, -- empty: taken back
+    mode TEXT NOT NULL, -- ids of error modes with a space between them; empty with an empty note: taken back
     note TEXT NOT NULL,
     made_at TEXT NOT NULL
 ) STRICT;
@@ -194,16 +194,23 @@ WHERE v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = v.sample_id);
 
 CREATE VIEW current_labels AS
 SELECT l.* FROM labels l
-WHERE l.kind = 'label' AND l.mode <> '' AND l.id = (
+WHERE l.kind = 'label' AND (l.mode <> '' OR l.note <> '') AND l.id = (
     SELECT max(n.id) FROM labels n
     WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator AND n.kind = 'label'
 );
 
 CREATE VIEW adjudications AS
 SELECT l.* FROM labels l
-WHERE l.kind = 'adjudication' AND l.mode <> '' AND l.id = (
+WHERE l.kind = 'adjudication' AND (l.mode <> '' OR l.note <> '') AND l.id = (
     SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.kind = 'adjudication'
 );
+
+-- One row for each mode of a label or a decision that holds.
+CREATE VIEW label_modes AS
+SELECT l.id AS label_id, l.sample_id, l.kind, l.annotator, m.value AS mode
+FROM (SELECT * FROM current_labels UNION ALL SELECT * FROM adjudications) l
+JOIN json_each('["' || replace(l.mode, ' ', '","') || '"]') m
+WHERE l.mode <> '';
 
 -- GROUP BY names run_id although id decides alone: SQLite then pushes `run_id = ?` down to the index.
 CREATE VIEW item_states AS

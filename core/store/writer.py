@@ -299,13 +299,19 @@ class Store:
         taxonomy: Taxonomy | None = None,
         run_id: int | None = None,
     ) -> int:
-        """Add to the history of a sample's labels; an empty mode takes the one that holds back.
+        """Add to the history of a sample's labels; without mode and note it takes the one that holds back.
 
-        Of an annotator's labels the last one holds, of all adjudications of a sample the last one. `taxonomy`: what
-        the mode was chosen from. `run_id`: the run that the annotator was shown; raises StoreError where the sample is
-        of another one.
+        `mode` holds the ids of one or several error modes with spaces between them. Of an annotator's labels the last
+        one holds, of all adjudications of a sample the last one. `taxonomy`: what the mode was chosen from. `run_id`:
+        the run that the annotator was shown; raises StoreError where the sample is of another one.
         """
-        row = {"sample_id": sample_id, "mode": mode, "annotator": annotator, "note": note, "kind": kind.value}
+        row = {
+            "sample_id": sample_id,
+            "mode": " ".join(dict.fromkeys(mode.split())),
+            "annotator": annotator,
+            "note": note,
+            "kind": kind.value,
+        }
         kept = encoding.taxonomy_row(taxonomy) if taxonomy else None
         with self._transaction():
             self._require_sample_of(run_id, sample_id)

@@ -132,3 +132,20 @@ def test_three_are_measured_by_alpha_and_each_mode_against_the_rest() -> None:
 def test_one_annotator_agrees_with_nobody() -> None:
     found = measure(labels(Ann="ab"))
     assert (found.coefficient, found.samples, found.overall.value, found.pairs) == ("", 0, None, ())
+
+
+def test_of_several_modes_labels_are_the_same_as_a_whole_and_each_mode_by_itself() -> None:
+    given = [
+        LabelRow(0, sample, name, mode, "", "")
+        for name, modes in {"Ann": ["a b", "a", "c", "a"], "Bob": ["b a", "a b", "c", ""]}.items()
+        for sample, mode in enumerate(modes)
+    ]
+    found = measure(given)
+    assert (found.samples, found.disputed, found.same) == (3, 1, 2 / 3)
+    assert found.annotators == (("Ann", 4), ("Bob", 3))  # a note alone is no label
+    assert found.overall == cohen_kappa([("a b", "a b"), ("a", "a b"), ("c", "c")])
+    assert {each.mode: each.times for each in found.modes} == {"a": 4, "b": 3, "c": 2}
+    by_mode = {each.mode: each.estimate for each in found.modes}
+    assert by_mode["a"] == cohen_kappa([("a", "a"), ("a", "a"), ("", "")])
+    assert by_mode["b"] == cohen_kappa([("b", "b"), ("", "b"), ("", "")])
+    assert disputed_samples(given) == {1}

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from factories import fill_store
 
-from core.errors import UserError
+from core.errors import StoreError, UserError
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
@@ -87,6 +87,35 @@ def test_what_went_out_comes_back_without_doubles(store: Store) -> None:
     after = {each.annotator: each.mode for each in store.reader.current_labels(1)}
     assert after == {"Ann": "hallucinated", "Bob": "hallucinated", "cy@example.org": "hallucinated"}
     assert len(before) == 2
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "json"])
+def test_several_modes_and_notes_alone_go_out_and_come_back(store: Store, ending: str) -> None:
+    first, second, *_ = store.reader.reconstructions(1)
+    store.add_label(first.sample_id, "recites ambiguous recites", "Ann", "")
+    store.add_label(second.sample_id, "", "Ann", "odd")
+    before = store.reader.current_labels(1)
+    assert [(row.modes, row.note) for row in before] == [
+        (("hallucinated",), ""), (("recites", "ambiguous"), ""), ((), "odd"),
+    ]  # fmt: skip
+    write = {"jsonl": write_labels_jsonl, "csv": write_labels_csv, "json": write_label_studio}[ending]
+    stream = io.StringIO(newline="")
+    write(store.reader, [1], stream)
+    assert import_labels(store, [1], stream.getvalue()) == 0
+    for label in before:
+        store.add_label(label.sample_id, "", label.annotator, "")
+    assert import_labels(store, [1], stream.getvalue()) == 3
+    after = {(row.sample_id, row.annotator): (row.modes, row.note) for row in store.reader.current_labels(1)}
+    assert after == {(row.sample_id, row.annotator): (row.modes, row.note) for row in before}
+
+
+def test_a_label_for_another_run_than_the_one_on_show_is_refused(store: Store, tmp_path: Path) -> None:
+    other, before = fill_store(store, tmp_path / "other", 2, 1), store.reader.current_labels(1)
+    sample_id = store.reader.reconstructions(1)[0].sample_id
+    with pytest.raises(StoreError, match=f"not one of run {other}"):
+        store.add_label(sample_id, "other", "Ann", "", run_id=other)
+    assert store.reader.current_labels(1) == before
+    store.add_label(sample_id, "other", "Ann", "", run_id=1)
 
 
 BEYOND = '[{"data": {"sample_id": 1e999}, "annotations": [{"result": []}]}]'

@@ -51,7 +51,7 @@ def test_a_mode_is_added_named_and_described_by_keys(dialog: TaxonomyDialog, sav
     press(Qt.Key.Key_Return, modifier=Qt.KeyboardModifier.ControlModifier)
     (taxonomy,) = saved
     assert taxonomy.version == 2
-    added = taxonomy.offered[-1]
+    added = taxonomy.offered[-2]  # before the one that says that nothing is wrong
     assert (added.id, added.name, added.about, added.key) == ("off-by-one", "Off by one", "A bound is one too far.", 0)
 
 

@@ -440,3 +440,18 @@ def test_the_room_of_labels_does_not_leak_into_other_tabs_or_the_next_start(
     again.close()
     wait_until(lambda: not again.isVisible())
     again.deleteLater()
+
+
+def test_beside_a_large_diff_stand_file_function_and_what_failed(window: MainWindow) -> None:
+    wait_until(lambda: window.project.codebase is not None)
+    begin(window)
+    press(Qt.Key.Key_F)
+    context = window.parts.labels.subject.context
+    assert context.isVisible() and "shop/" in context.place.text().replace("\u200b", "")
+    assert context.around.edit.toPlainText().startswith("def ")
+    for _ in range(30):
+        if context.failed.isVisible():
+            break
+        press(Qt.Key.Key_S)
+        wait_until(lambda: not window.parts.labels.held)
+    assert "AssertionError: assert 3 == 4" in context.failed.edit.toPlainText()

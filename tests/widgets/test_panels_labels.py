@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,11 @@ from stored_run import shown
 from themes import wear
 
 from core.store.reader import Reader
-from core.store.rows import ItemRow, SampleRow
+from core.store.rows import ItemRow, SampleRow, TestRow
 from core.store.writer import Store
 from core.types import LabelKind
 from ui.labels.label_queue import Given, Pace
+from ui.labels.label_side import ModeButton
 from ui.labels.labels import LabelsPanel
 from ui.style.theme import DARK
 
@@ -101,9 +102,83 @@ def test_a_note_is_typed_kept_and_stored_with_the_label(desk: Desk) -> None:
     assert QApplication.focusWidget() is desk.panel.note
     QTest.keyClicks(desk.panel.note, "2 of 3 cases")
     assert desk.asked == []
-    desk.key(Qt.Key.Key_Return, Qt.Key.Key_1)
-    assert desk.labels(0) == [("misses-logic", "2 of 3 cases")]
+    desk.key(Qt.Key.Key_Return)
+    assert desk.labels(0) == [("", "2 of 3 cases")] and desk.at == 0
+    assert desk.panel.history.text().startswith("Ada · note: 2 of 3 cases")
+    desk.key(Qt.Key.Key_1)
+    assert desk.labels(0)[1:] == [("misses-logic", "2 of 3 cases")]
     assert desk.panel.note.text() == ""
+
+
+def test_a_note_alone_can_be_undone_and_is_no_label(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_N)
+    QTest.keyClicks(desk.panel.note, "odd")
+    desk.key(Qt.Key.Key_Return)
+    assert [label.note for label in desk.reader.current_labels(desk.item.run_id)] == ["odd"]
+    assert desk.panel.progress.text() == "Ada: 0 labelled"
+    desk.key(Qt.Key.Key_U)
+    assert desk.labels(0) == [("", "odd"), ("", "")]
+    assert desk.reader.current_labels(desk.item.run_id) == []
+
+
+def test_several_modes_are_added_and_taken_away_and_the_next_digit_goes_on(desk: Desk) -> None:
+    alt = Qt.KeyboardModifier.AltModifier
+    for key in (Qt.Key.Key_1, Qt.Key.Key_4, Qt.Key.Key_2, Qt.Key.Key_4):
+        QTest.keyClick(QApplication.focusWidget(), key, alt)
+    assert desk.at == 0
+    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["misses-logic", "line-by-line"]
+    assert desk.panel.history.text().startswith("Ada · Misses part of the logic + Line by line · ")
+    desk.key(Qt.Key.Key_7)
+    assert desk.at == 1
+    assert desk.labels(0)[-1] == ("misses-logic line-by-line recites", "")
+    # Coming back, a digit alone is another label, not one more.
+    desk.key(Qt.Key.Key_Left, Qt.Key.Key_3)
+    assert desk.labels(0)[-1] == ("hallucinated", "")
+
+
+def test_nothing_wrong_is_offered_where_passes_are_in_turn_and_stands_alone(desk: Desk) -> None:
+    panel = desk.panel
+    assert "nothing-wrong" not in [button.mode.id for button in panel.buttons]
+    desk.key(Qt.Key.Key_G)
+    assert desk.asked == []
+    panel.offer_clean(True)
+    QTest.keyClick(panel, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
+    desk.key(Qt.Key.Key_G)
+    assert desk.labels(0)[-1] == ("nothing-wrong", "")
+    desk.key(Qt.Key.Key_Left)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    assert desk.labels(0)[-1] == ("line-by-line", "")
+
+
+def test_definitions_and_guide_lines_are_whole_where_there_is_room(desk: Desk) -> None:
+    panel, first = desk.panel, desk.panel.taxonomy.modes[0]
+    guided = replace(first, guide="Also where a branch for None is missing.")
+    panel.set_taxonomy(replace(panel.taxonomy, modes=(guided, *panel.taxonomy.modes[1:])))
+    button = panel.buttons[0]
+    assert isinstance(button, ModeButton)
+    low = button.height()
+    panel.resize(1200, 900)
+    QApplication.processEvents()
+    assert button.height() > 2 * low
+    said = " ".join(line for line, _ in button.lines(button.width(), 8))
+    assert " ".join(said.split()) == f"{first.about} → {guided.guide}"
+    bottom = panel.buttons[-1]
+    assert bottom.mapTo(panel, bottom.rect().bottomLeft()).y() < panel.height() - panel.note.height()
+
+
+def test_large_shows_where_the_code_stands_and_what_failed(desk: Desk) -> None:
+    panel, context = desk.panel, desk.panel.subject.context
+    sample = next(each for each in desk.queue if each.verdict is not None)
+    failed = TestRow("tests/test_a.py::test_one", "failed", "AssertionError: assert 3 == 4", 0.1)
+    panel.set_sample(None, [])
+    panel.set_sample(sample, [], item=desk.item, around='def f():\n    """Why."""', failing=[failed])
+    assert not context.isVisible()
+    panel.large.click()
+    assert context.place.text().replace("\u200b", "").startswith(desk.item.path)
+    assert context.around.edit.toPlainText().startswith("def f():")
+    assert "assert 3 == 4" in context.failed.edit.toPlainText() and context.failed.isVisible()
+    panel.blind.click()
+    assert context.around.isVisible() and not context.failed.isVisible()
 
 
 def test_a_note_on_a_labelled_sample_is_stored_at_once(desk: Desk) -> None:

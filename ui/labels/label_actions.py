@@ -18,7 +18,7 @@ ACCEPT = "JKLM"
 
 STEPS = (
     ("clear", "0", "Take the label back"),
-    ("note", "N", "Write a note: Enter keeps it, Esc leaves it"),
+    ("note", "N", "Write a note: Enter keeps it, with a label or without; Esc leaves it"),
     ("skip", "S Right", "Skip: go on without a label"),
     ("back", "Left", "Go back to the sample before"),
     ("undo", "U", "Undo the last label, wherever it was"),
@@ -28,6 +28,10 @@ STEPS = (
 )
 
 
+CLEAN = 0
+"""Slot of the mode that says that nothing is wrong."""
+
+
 class LabelActions:
     """The actions of one panel, by name."""
 
@@ -35,13 +39,23 @@ class LabelActions:
         self,
         panel: QWidget,
         choose: Callable[[int], None],
+        add: Callable[[int], None],
         accept: Callable[[int], None],
         **steps: Callable[[], object],
     ) -> None:
-        """`choose(slot)` takes a mode, `accept(place)` an annotator's label; one of `steps` for each of STEPS."""
+        """Make them; one of `steps` for each of STEPS.
+
+        `choose(slot)` takes a mode and goes on, `add(slot)` adds it to others or takes it away, `accept(place)` decides
+        as an annotator says.
+        """
+        self.clean = bind(panel, "G", partial(choose, CLEAN), "", "mode-clean")
         self.modes = [
             bind(panel, str(slot) if slot in KEYS else "", partial(choose, slot), "", f"mode-{slot}")
             for slot in range(1, MOST_MODES + 1)
+        ]
+        self.adds = [
+            bind(panel, f"Alt+{slot}", partial(add, slot), f"Add mode {slot} to others, or take it away", f"add-{slot}")
+            for slot in KEYS
         ]
         self.accepts = [
             bind(panel, key, partial(accept, place), f"Decide as annotator {place + 1} says", f"accept-{place + 1}")
@@ -51,22 +65,33 @@ class LabelActions:
 
     def all(self) -> list[QAction]:
         """Every one of them, modes first."""
-        return [*self.modes, *self.accepts, *self.steps.values()]
+        return [*self.modes, self.clean, *self.adds, *self.accepts, *self.steps.values()]
 
-    def name_modes(self, taxonomy: Taxonomy) -> dict[int, ErrorMode]:
-        """Call the slots after the modes in them, hide the others; gives the modes by slot."""
+    def of(self, slot: int) -> QAction | None:
+        """Return the action that chooses the mode in a slot; None where it has none."""
+        return self.clean if slot == CLEAN else self.modes[slot - 1] if slot <= len(self.modes) else None
+
+    def name_modes(self, taxonomy: Taxonomy, *, clean: bool) -> dict[int, ErrorMode]:
+        """Call the slots after the modes in them, hide the others; gives the modes by slot.
+
+        `clean`: whether something may have nothing wrong.
+        """
         slots = placed(taxonomy)
-        for slot, action in enumerate(self.modes, start=1):
+        if not clean:
+            slots.pop(CLEAN, None)
+        for slot, action in [(CLEAN, self.clean), *enumerate(self.modes, start=1)]:
             action.setVisible(slot in slots)
             action.setText(slots[slot].name if slot in slots else "")
         return slots
 
 
 def placed(taxonomy: Taxonomy) -> dict[int, ErrorMode]:
-    """The modes by slot: the digit a mode has, or the next number above the digits."""
+    """The modes by slot: the digit a mode has, or the next number above the digits; CLEAN for one that is clean."""
     found = {mode.key: mode for mode in taxonomy.offered if mode.key != NO_KEY}
-    without = [mode for mode in taxonomy.offered if mode.key == NO_KEY]
-    return found | dict(enumerate(without, start=KEYS.stop))
+    clean = next((mode for mode in taxonomy.offered if mode.clean), None)
+    without = [mode for mode in taxonomy.offered if mode.key == NO_KEY and mode is not clean]
+    found |= dict(enumerate(without, start=KEYS.stop))
+    return found if clean is None else found | {CLEAN: clean}
 
 
 def name_keys(part: QWidget, action: QAction) -> None:

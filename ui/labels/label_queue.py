@@ -96,9 +96,9 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
         # A generator of its own: the module's is shared, and whoever draws from it would change the order.
         random.Random(asked.seed).shuffle(samples)
     own = (
-        {label.sample_id for label in labelled.decisions}
+        {label.sample_id for label in labelled.decisions if label.mode}
         if asked.kind is QueueKind.ADJUDICATION
-        else {label.sample_id for label in labelled.labels if label.annotator == asked.annotator}
+        else {label.sample_id for label in labelled.labels if label.annotator == asked.annotator and label.mode}
     )
     queue = LabelQueue(samples[: asked.size or None], own)
     queue.go_to_first_open()
@@ -107,9 +107,10 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
 
 def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
     """Samples on which annotators' labels that hold differ."""
-    modes: dict[int, set[str]] = {}
+    modes: dict[int, set[frozenset[str]]] = {}
     for label in labels:
-        modes.setdefault(label.sample_id, set()).add(label.mode)
+        if label.mode:
+            modes.setdefault(label.sample_id, set()).add(frozenset(label.modes))
     return {sample for sample, said in modes.items() if len(said) > 1}
 
 
@@ -164,7 +165,10 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it."""
+    """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it.
+
+    `mode` as in LabelRow: none, one or several ids; without mode and note a label is taken back.
+    """
 
     run_id: int
     sample_id: int

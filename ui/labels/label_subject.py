@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from functools import cached_property
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow, SampleRow
+from core.store.rows import ItemRow, SampleRow, TestRow
 from ui.diff.columns import Columns
 from ui.diff.edit_view import TITLES, EditLines, shown_edit
 from ui.diff.lines import lost_indentation, restored
@@ -16,11 +19,37 @@ from ui.diff.rows import compare
 from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
 from ui.presenters import describes, presenter
-from ui.style.controls import breakable, column, label
+from ui.style.controls import breakable, column, label, split
 from ui.style.theme import SPACE
 
-MOST_WORDS, LEAST_WORDS = 0.35, 40
+MOST_WORDS, LEAST_WORDS = 0.5, 40
 """Share of the height that a description may take, and pixels that it may take in any case."""
+
+
+class LabelContext(QWidget):
+    """Beside a large diff: where the code stands, the function around it, and the test that failed."""
+
+    def __init__(self) -> None:
+        """Empty until `show_context`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.place = label(role="heading", wrap=True, selectable=True)
+        self.place.setAccessibleName("Where the code stands")
+        self.place.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self.around, self.failed = TextBox("Function around it"), TextBox("Failing test")
+        self._column = column(self.place, self.around, self.failed, None, owner=self)
+        for part, share in ((self.around, 2), (self.failed, 3)):
+            self._column.setStretchFactor(part, share)
+
+    def show_context(self, item: ItemRow, around: str, failing: Sequence[TestRow], *, blind: bool) -> None:
+        """Show an item's place, the head of the function `around` it, and tests that failed; none while `blind`."""
+        lines = f"{item.start_line}–{item.end_line}" if item.end_line > item.start_line else f"{item.start_line}"
+        self.place.setText(breakable(f"{item.path}  lines {lines}" if item.has_file else item.key))
+        self.around.show_text(textwrap.dedent(around))
+        self.around.setVisible(bool(around))
+        said = "\n\n".join(f"{test.node_id}\n{test.message.strip()}" for test in failing)
+        self.failed.show_text(said, f"{len(failing)} failed" if len(failing) > 1 else "")
+        self.failed.setVisible(bool(failing) and not blind)
 
 
 class LabelSubject(QWidget):
@@ -30,15 +59,24 @@ class LabelSubject(QWidget):
         """Empty until `show_subject`."""
         super().__init__()
         self.setProperty("role", "surface")
-        self.description = label(wrap=True, selectable=True)
+        self.description = label(role="judged", wrap=True, selectable=True)
         self.description.setAccessibleName("Description")
         self.description.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         self.columns = Columns(self)
         self.columns.set_wrap(True)
         self.original = TextBox("Original", wrap=False)
         self._words = CardScroll(self.description)
-        self._column = column(self._words, self.original, self.columns, owner=self)
-        self._column.setStretch(1, 1)
+        self.context = LabelContext()
+        codes = QWidget()
+        self._column = column(self.original, self.columns, owner=codes)
+        beside = split(Qt.Orientation.Horizontal, codes, self.context, sizes=(700, 300), stretch=(5, 2))
+        column(self._words, beside, owner=self, grows=beside)
+        self.context.hide()
+
+    def show_context(self, shown: bool) -> None:
+        """Show where the code stands, and the test that failed, or leave all the room to the code."""
+        self.context.setVisible(shown)
+        self._make_room()
 
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         """Show a sample of an item; `description` is the one a reconstruction was made from."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,10 @@ from PySide6.QtCore import QObject, Signal
 
 from core.errors import Bug
 from core.store.labels import mode_names
-from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
+from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow, TestRow
+from core.syntax import around
 from core.taxonomy import Taxonomy
-from core.types import LabelKind
+from core.types import LabelKind, SourceFile
 from ui.background.scribe import Scribe
 from ui.labels.label_bars import LabelQueueBar
 from ui.labels.label_queue import TELLING, Asked, Given, Labelled, LabelQueue, QueueKind, make_queue
@@ -38,6 +39,8 @@ class Subject:
     sample: SampleRow
     description: str
     labels: tuple[LabelRow, ...]
+    around: str = ""
+    failing: tuple[TestRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,19 @@ class Labelling(QObject):
     shown = Signal(int, int)
 
     def __init__(
-        self, panel: LabelsPanel, bar: LabelQueueBar, inspection: Inspection, scribe: Scribe, remembered: Remembered
+        self,
+        panel: LabelsPanel,
+        bar: LabelQueueBar,
+        inspection: Inspection,
+        scribe: Scribe,
+        remembered: Remembered,
+        files: Callable[[], Sequence[SourceFile]],
     ) -> None:
-        """Connect; nothing is read yet."""
+        """Connect; nothing is read yet. `files` gives those of the project that is open."""
         super().__init__(panel)
         self._panel, self._bar = panel, bar
         self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
+        self._files = files
         self._queue = LabelQueue()
         self._ready: dict[int, Subject] = {}
         self._desk: Desk | None = None
@@ -176,6 +186,7 @@ class Labelling(QObject):
         panel.set_names(stock.names)
         said = (*stock.labelled.labels, *stock.labelled.decisions)
         panel.side.suggest(sorted({label.annotator for label in said if label.annotator}))
+        panel.offer_clean(asked.kind is not QueueKind.FAILURES)
         panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
         self._show()
 
@@ -207,7 +218,7 @@ class Labelling(QObject):
     def _fetch(self) -> None:
         missing = [sample for sample in self._queue.around() if sample not in self._ready]
         if missing:
-            self._inspection.ask("label subjects", partial(_read_subjects, missing), self._take_subjects)
+            self._inspection.ask("label subjects", partial(_read_subjects, missing, self._files()), self._take_subjects)
 
     def _take_subjects(self, subjects: Sequence[Subject]) -> None:
         if len(self._ready) > KEPT:
@@ -220,7 +231,10 @@ class Labelling(QObject):
             self._present(self._ready[current])
 
     def _present(self, subject: Subject) -> None:
-        self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
+        self._panel.set_sample(
+            subject.sample, subject.labels, item=subject.item, description=subject.description,
+            around=subject.around, failing=subject.failing,
+        )  # fmt: skip
         if self._panel.isVisible():
             self.shown.emit(subject.item.id, subject.sample.id)
 
@@ -285,8 +299,8 @@ def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
     return Stock(rows, Labelled(labels, decisions), mode_names(reader))
 
 
-def _read_subjects(wanted: Sequence[int], reader: Reader) -> list[Subject]:
-    """Samples with their regions, descriptions and labels."""
+def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: Reader) -> list[Subject]:
+    """Samples with their regions, descriptions, labels, and what stands around them."""
     made = []
     for sample_id in wanted:
         item_id = reader.item_of(sample_id)
@@ -294,8 +308,18 @@ def _read_subjects(wanted: Sequence[int], reader: Reader) -> list[Subject]:
         sample = samples[sample_id]
         parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
         labels = tuple(reader.labels(sample_id))
-        made.append(Subject(reader.item(item_id), sample, parent.text if parent else "", labels))
+        tests = reader.tests(sample.verdict.id) if sample.verdict is not None else ()
+        failing = tuple(test for test in tests if test.outcome not in ("passed", "skipped"))
+        item, words = reader.item(item_id), parent.text if parent else ""
+        made.append(Subject(item, sample, words, labels, _around(item, files), failing))
     return made
+
+
+def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
+    """Return the head of the function around an item of Python, where the project's file is as it was."""
+    text = next((file.text for file in files if file.path == item.path), "")
+    there = item.path.endswith(".py") and text[item.start : item.end] == item.text
+    return around(text, item.start_line) if there else ""
 
 
 def _nothing(label_id: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow, LabelRow, SampleRow
+from core.store.labels import named
+from core.store.rows import ItemRow, LabelRow, SampleRow, TestRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from ui.labels.label_actions import LabelActions, keys_of, name_keys
 from ui.labels.label_bars import LabelBar
@@ -52,9 +54,11 @@ class LabelsPanel(QWidget):
         self._labels: Sequence[LabelRow] = ()
         self._task = ""
         self._session = LabelSession()
+        self._context: Callable[..., None] | None = None
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
         self.held = self.adjudicating = False
+        self._adding = self._clean = False
         self.name = ""
         self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
@@ -70,6 +74,7 @@ class LabelsPanel(QWidget):
         self.key_actions = LabelActions(
             self,
             self._choose_slot,
+            self._add_slot,
             self._accept,
             clear=lambda: self._choose(""),
             note=self._write_note,
@@ -80,7 +85,7 @@ class LabelsPanel(QWidget):
             large=lambda: self.large.toggle(),
             blind=lambda: self.blind.toggle(),
         )
-        self.side = LabelSide(self.key_actions, self._choose_slot)
+        self.side = LabelSide(self.key_actions, self._choose_slot, self._add_slot)
         self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
         self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
         self.large, self.others = self.side.large, self.side.others
@@ -97,6 +102,7 @@ class LabelsPanel(QWidget):
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject()
+        self.large.toggled.connect(self.subject.show_context)
 
     @property
     def buttons(self) -> Sequence[QWidget]:
@@ -130,10 +136,16 @@ class LabelsPanel(QWidget):
     def set_taxonomy(self, taxonomy: Taxonomy) -> None:
         """Offer the modes of another taxonomy; labels of modes it has not keep them."""
         self.taxonomy = taxonomy
-        self._slots = self.key_actions.name_modes(taxonomy)
+        self._slots = self.key_actions.name_modes(taxonomy, clean=self._clean)
         self.side.offer(self._slots)
         self.refresh_keys()
         self._show_labels()
+
+    def offer_clean(self, clean: bool) -> None:
+        """Offer to say that nothing is wrong, or not: of what failed it would be no answer."""
+        if clean != self._clean:
+            self._clean = clean
+            self.set_taxonomy(self.taxonomy)
 
     def set_names(self, names: Mapping[str, str]) -> None:
         """Names of modes that the taxonomy has not, by id."""
@@ -167,10 +179,13 @@ class LabelsPanel(QWidget):
         *,
         item: ItemRow | None = None,
         description: str = "",
+        around: str = "",
+        failing: Sequence[TestRow] = (),
     ) -> None:
         """Show a sample with the history of its labels, oldest first.
 
-        `item` brings the original beside it, `description` the text a reconstruction was made from.
+        `item` brings the original beside it, `description` the text a reconstruction was made from. `around`: the head
+        of the function it stands in; `failing`: tests that failed.
         """
         fresh = sample is None or self._sample is None or sample.id != self._sample.id
         self._sample, self._labels = sample, labels
@@ -183,11 +198,14 @@ class LabelsPanel(QWidget):
         own = self._own()
         if fresh:
             self.note.setText(own.note if own else "")
+            self._adding = False
         self.subject.setVisible(item is not None)
         if fresh:
             self.show_modes()
         if item is not None and fresh:
             self.subject.show_subject(item, sample, description)
+            self._context = partial(self.subject.context.show_context, item, around, failing)
+            self._context(blind=self.blind.isChecked())
         self._show_sample(sample)
         self._show_labels()
 
@@ -247,11 +265,30 @@ class LabelsPanel(QWidget):
         return False
 
     def _choose_slot(self, slot: int) -> None:
+        """Take a mode, with those that were added just now, and go on."""
         if slot in self._slots:
-            self._choose(self._slots[slot].id)
+            self._choose(self._with(self._slots[slot]) if self._adding else self._slots[slot].id)
 
-    def _choose(self, mode: str, note: str | None = None) -> None:
-        """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
+    def _add_slot(self, slot: int) -> None:
+        """Add a mode to those there are, or take it away, and stay: the next digit is the last one."""
+        own = self._own()
+        if slot not in self._slots:
+            return
+        mode = self._slots[slot].id
+        left = " ".join(each for each in own.modes if each != mode) if own is not None else ""
+        there = own is not None and mode in own.modes
+        self._adding = True
+        self._choose(left if there else self._with(self._slots[slot]), stay=True)
+
+    def _with(self, mode: ErrorMode) -> str:
+        """Return the modes there are and this one; that nothing is wrong stands alone."""
+        own = self._own()
+        clean = {each.id for each in self.taxonomy.modes if each.clean}
+        others = [each for each in own.modes if each not in clean] if own is not None and not mode.clean else []
+        return " ".join(dict.fromkeys([*others, mode.id]))
+
+    def _choose(self, mode: str, note: str | None = None, *, stay: bool = False) -> None:
+        """Ask for a label (or to take it back), then go on unless it is to `stay`. `note` None takes the field's."""
         if self._sample is None or self.held or not self._is_named():
             return
         written = self.note.text().strip() if note is None else note
@@ -260,7 +297,7 @@ class LabelsPanel(QWidget):
         self._session.add(given, self._own(), counts=bool(mode))
         self.label_requested.emit(given)
         self._show_progress()
-        if self.advance.isChecked() and mode:
+        if self.advance.isChecked() and mode and not stay:
             self.next_requested.emit()
 
     def _accept(self, place: int) -> None:
@@ -282,12 +319,15 @@ class LabelsPanel(QWidget):
         self.undo.setEnabled(bool(self._session))
 
     def _keep_note(self) -> None:
-        """Enter in the note: store it with the label there is; without one it waits for the label."""
-        own = self._own()
+        """Enter in the note: store it, with the label there is or alone."""
+        own, note = self._own(), self.note.text().strip()
         if not self._is_named():
             return
-        if self._sample is not None and own is not None and own.mode and own.note != self.note.text().strip():
-            self.label_requested.emit(Given(self._run_id, self._sample.id, own.mode, self.note.text().strip()))
+        if self._sample is not None and not self.held and note != (own.note if own is not None else ""):
+            given = Given(self._run_id, self._sample.id, own.mode if own is not None else "", note)
+            self._session.add(given, own, counts=False)
+            self.label_requested.emit(given)
+            self.undo.setEnabled(True)
         self._leave_field()
 
     # ---- what is shown
@@ -311,7 +351,7 @@ class LabelsPanel(QWidget):
 
     def _show_labels(self) -> None:
         own = self._own()
-        self.side.choose(own.mode if own else "")
+        self.side.choose(own.modes if own else ())
         blind = self.blind.isChecked()
         own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == self.name]
         free = self.adjudicating or self.others.isChecked() or bool(own and own.mode)
@@ -330,12 +370,14 @@ class LabelsPanel(QWidget):
         self.opinions.show_labels(held, self._own(), keys, self._mode_name, blind=self.blind.isChecked())
 
     def _mode_name(self, mode: str) -> str:
-        name = self.taxonomy.name(mode)
-        return self._names.get(mode, mode) if name == mode else name
+        own = {each.id: each.name for each in self.taxonomy.modes}
+        return named(mode, {**self._names, **own})
 
     def _set_blind(self, on: bool) -> None:
         if self._sample is not None:
             self._show_sample(self._sample)
+        if self._context is not None:
+            self._context(blind=on)
         self._show_labels()
         self.blind_changed.emit(on)
 

@@ -19,7 +19,7 @@ ACROSS = 4
 
 
 NameOf = Callable[[str], str]
-"""The name of an error mode, by id."""
+"""The names of a label's error modes, by its ids."""
 
 
 def is_decision(label: LabelRow) -> bool:
@@ -48,7 +48,7 @@ def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[
 
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
     """One entry of the history in words."""
-    said = name_of(entry.mode) if entry.mode else "label taken back"
+    said = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
     who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"
     note = f": {entry.note}" if entry.note else ""
     return f"{who} · {said}{note} · {minute(entry.made_at)}"
@@ -88,7 +88,7 @@ class Opinions(QWidget):
             card.setVisible(place < len(held))
         for place, (each, card) in enumerate(zip(held, self.cards, strict=False)):
             who = f"Annotator {place + 1}" if blind else each.annotator or "unnamed"
-            accepted = decided is not None and decided.mode == each.mode
+            accepted = decided is not None and set(decided.modes) == set(each.modes)
             card.show_label(who, "" if blind else minute(each.made_at), name_of(each.mode), each.note)
             card.show_key(keys[place] if place < len(keys) else "", accepted)
         self.setVisible(bool(held))

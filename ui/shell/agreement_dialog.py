@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QDialog, QHeaderView, QTableView, QWidget
 
 from core.analyses.agreement import confusion_table
+from core.store.labels import named
 from ui.style.controls import PAGE, column, label, push, row, to_clipboard
 from ui.style.tables import Cell, CellModel, Head, table
 from ui.style.text_size import open_at
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from core.metrics.agreement import Estimate
 
 SCALE = (
-    "1 is perfect, 0 is what chance gives. Krippendorff asks for 0.80, and for 0.667 where tentative conclusions do. "
-    "Intervals: 95 %, bootstrap over samples. Decisions of an adjudicator are left out."
+    "Labels of several modes are the same when all of them are; the table of modes asks of each mode by itself whether "
+    "it was given. 1 is perfect, 0 is what chance gives. Krippendorff asks for 0.80, and for 0.667 where tentative "
+    "conclusions do. Intervals: 95 %, bootstrap over samples. Decisions of an adjudicator are left out."
 )
 
 
@@ -34,12 +36,12 @@ class AgreementDialog(QDialog):
         self.head = label("Reading the labels…", "title", wrap=True, selectable=True)
         self.counts = label(role="muted", wrap=True, selectable=True)
         scale = label(SCALE, "muted", wrap=True, selectable=True)
-        self.modes = _sheet("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
+        self.modes = _sheet("Agreement on each mode", ("Mode, given or not", "Labels", "Agreement", "95 %"))
         self.met = label(role="muted", wrap=True)
         self.confusion = _sheet("Which mode one annotator gave where the other gave which", ("",))
         self._pairs: Sequence[PairAgreement] = ()
         self._names: Mapping[str, str] = {}
-        self.pairs = _sheet("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
+        self.pairs = _sheet("Agreement of each pair", ("Pair", "Both labelled", "Same modes", "Cohen's kappa", "95 %"))
         self.copy = push("Copy", "", lambda: to_clipboard(self.as_text()))
         self.copy.setEnabled(False)
         close = push("Close", "", self.reject)
@@ -75,7 +77,7 @@ class AgreementDialog(QDialog):
         first, second = _name(pair.first), _name(pair.second)
         more = " Choose another pair above." if len(self._pairs) > 1 else ""
         self.met.setText(f"Confusion table: rows are what {first} gave, columns what {second} gave.{more}")
-        names = [self._names.get(mode, mode) for mode in modes]
+        names = [named(mode, self._names) for mode in modes]
         _cells(self.confusion).change_columns([Head(f"{first} \\ {second}"), *map(Head, names)])
         self.confusion.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         rows = [(name, *(str(n or "·") for n in row)) for name, row in zip(names, counts, strict=True)]
@@ -95,7 +97,7 @@ def _headline(found: Agreement) -> str:
     if not found.coefficient:
         return "Agreement needs two annotators."
     value, bounds = _figures(found.overall)
-    same = "" if found.same is None else f" · the same mode in {found.same:.0%}"
+    same = "" if found.same is None else f" · the same modes in {found.same:.0%}"
     return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "") + same
 
 

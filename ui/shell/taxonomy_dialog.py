@@ -27,7 +27,9 @@ from ui.style.theme import SPACE
 
 FILES = "Error modes (*.toml);;All files (*)"
 ABOUT = (
-    "A mode keeps its id whatever it is called, and so do its labels. When the meaning changes, retire it and add one."
+    "A mode keeps its id whatever it is called, and so do its labels. When the meaning changes, retire it and add one. "
+    "The guide line is your team's own: it stands with the meaning on the desk, and tells when to choose it on your "
+    "code."
 )
 
 
@@ -44,6 +46,7 @@ class TaxonomyDialog(QDialog):
         self.modes: list[ErrorMode] = list(taxonomy.modes)
         self.list, self.name = QListWidget(), field("Name of the error mode")
         self.about = QPlainTextEdit(tabChangesFocus=True)
+        self.guide = field("Guide line: when to choose it on your code", "When to choose it on your code")
         self.id, self.version, self.said = label(role="muted"), label(role="muted"), label(ABOUT, wrap=True)
         self._place = place
         self._make_fields()
@@ -59,6 +62,7 @@ class TaxonomyDialog(QDialog):
         self.about.setAccessibleName("What the error mode means")
         self.about.setProperty("role", "field")
         self.about.textChanged.connect(self._describe)
+        self.guide.textEdited.connect(self._guide)
         self.id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for key, run, words in (
             ("Insert", self._add, "Add a mode"),
@@ -87,6 +91,7 @@ class TaxonomyDialog(QDialog):
         form.setVerticalSpacing(SPACE)
         form.addRow("Name", self.name)
         form.addRow("Meaning", self.about)
+        form.addRow("Guide line", self.guide)
         form.addRow("Id", self.id)
         right = column(form, self.said, spacing=SPACE * 2, grows=form)
         left = column(self.list, row(self.add, self.retire, self.up, self.down), spacing=SPACE * 2, grows=self.list)
@@ -101,13 +106,13 @@ class TaxonomyDialog(QDialog):
 
     def _fill(self, at: int) -> None:
         """The list anew, numbered by place."""
-        offered = [mode for mode in self.modes if not mode.retired]
+        offered = sorted((mode for mode in self.modes if not mode.retired), key=lambda mode: mode.clean)
         self.modes = offered + [mode for mode in self.modes if mode.retired]
         # Filling the list makes its first row current, and would show that one.
         with QSignalBlocker(self.list):
             self.list.clear()
             for place, mode in enumerate(self.modes, start=1):
-                digit = str(place) if place in KEYS and not mode.retired else "–"
+                digit = str(place) if place in KEYS and not mode.retired and not mode.clean else "–"
                 line = QListWidgetItem(f"{digit}   {mode.name or 'unnamed'}{' (retired)' if mode.retired else ''}")
                 line.setForeground(QApplication.palette().placeholderText() if mode.retired else self.palette().text())
                 self.list.addItem(line)
@@ -117,6 +122,8 @@ class TaxonomyDialog(QDialog):
     def _show(self, at: int) -> None:
         mode = self.modes[at]
         # What is shown was not typed. Setting the same text would put the cursor at its end while somebody types in it.
+        if self.guide.text() != mode.guide:
+            self.guide.setText(mode.guide)
         with QSignalBlocker(self.name), QSignalBlocker(self.about):
             if self.name.text() != mode.name:
                 self.name.setText(mode.name)
@@ -128,8 +135,9 @@ class TaxonomyDialog(QDialog):
         self.retire.setText("Bring back" if mode.retired else "Retire")
         offered = sum(not each.retired for each in self.modes)
         self.retire.setEnabled(mode.retired or offered > 1)
-        self.up.setEnabled(not mode.retired and at > 0)
-        self.down.setEnabled(not mode.retired and at < offered - 1)
+        numbered = sum(not each.retired and not each.clean for each in self.modes)
+        self.up.setEnabled(0 < at < numbered)
+        self.down.setEnabled(at < numbered - 1)
         changed = revised(self._before, self.modes) is not self._before
         version = f"Version {self._before.version}" + (f", saved as {self._before.version + 1}" if changed else "")
         self.version.setText(f"{version} · kept in {self._place}")
@@ -147,6 +155,9 @@ class TaxonomyDialog(QDialog):
     def _describe(self) -> None:
         self._put(replace(self.modes[self.list.currentRow()], about=self.about.toPlainText()))
 
+    def _guide(self, guide: str) -> None:
+        self._put(replace(self.modes[self.list.currentRow()], guide=guide))
+
     def _put(self, mode: ErrorMode) -> None:
         at = self.list.currentRow()
         self.modes[at] = mode
@@ -154,7 +165,7 @@ class TaxonomyDialog(QDialog):
 
     def _add(self) -> None:
         taken = {mode.id for mode in (*self._before.modes, *self.modes)}
-        offered = sum(not mode.retired for mode in self.modes)
+        offered = sum(not mode.retired and not mode.clean for mode in self.modes)
         self.modes.insert(offered, ErrorMode(fresh_id("new-mode", taken), NO_KEY, "New mode", ""))
         self._fill(offered)
         self.name.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -230,5 +241,5 @@ def _named(modes: Sequence[ErrorMode], before: Taxonomy) -> list[ErrorMode]:
         if mode.id.startswith("new-mode") and mode.id not in known:
             mode = replace(mode, id=fresh_id(mode.name, taken))
             taken.add(mode.id)
-        made.append(replace(mode, name=mode.name.strip(), about=mode.about.strip()))
+        made.append(replace(mode, name=mode.name.strip(), about=mode.about.strip(), guide=mode.guide.strip()))
     return made

@@ -21,7 +21,7 @@ from ui.style.icons import icon_path
 from ui.style.theme import DARK, LIGHT, PROPERTY, Theme, mix
 
 CHOICES = ("system", "light", "dark")
-SMALL, LARGE = 8, 11
+SMALL, JUDGED, LARGE = 8, 10.5, 11
 """Points of captions and of titles."""
 
 
@@ -103,6 +103,7 @@ def stylesheet(theme: Theme, growth: float = 1.0) -> str:
         notice=theme.changed,
         small=f"{SMALL * growth:.1f}",
         large=f"{LARGE * growth:.1f}",
+        judged=f"{JUDGED * growth:.1f}",
         chevron=icon_path(f"chevron-{theme.name}"),
         tick=icon_path(f"tick-{theme.name}"),
         chevron_up=icon_path(f"chevron-up-{theme.name}"),
