@@ -50,6 +50,11 @@ class Message:
     content: str
 
 
+def is_plain(messages: Sequence[Message]) -> bool:
+    """Return whether a prompt is one text that the model goes on writing."""
+    return len(messages) == 1 and messages[0].role == PLAIN
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Where an answer that is written straight into a file ends: before the first line that is not part of it.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.generation import Generation, Prompt
-from core.models.template import is_plain
+from core.generation import Generation, Prompt, is_plain
 from core.models.textstream import Ending, TextStream
 from core.models.thoughts import begun_by, formats, parted, without_marks_around
 

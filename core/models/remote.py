@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
-from core.generation import INFILL, Generation, Infill, Message, ModelInfo, More, OnText, Prompt, Request
+from core.generation import INFILL, Generation, Infill, Message, ModelInfo, More, OnText, Prompt, Request, is_plain
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
 from core.models.dialect import Dialect, refuses
 from core.models.gate import BEGIN, MOST, Gate
 from core.models.gguf import file_label
 from core.models.served import LLAMA_SERVER, OLLAMA, Served
-from core.models.template import COMPLETION_STOP, completion, is_plain, merge_system
+from core.models.template import COMPLETION_STOP, completion, merge_system
 from core.models.textstream import Ending, TextStream
 from core.models.thoughts import formats, parted
 from core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelError
-from core.generation import Prompt, Request
+from core.generation import Prompt, Request, is_plain
 from core.models.engine import Engine
 from core.models.jobs import Aborted, Counters, Job, Listener, twinned
 from core.models.memory import available_memory
 from core.models.native import NativeModel, loading
 from core.models.probe import find_shape
-from core.models.template import COMPLETION_STOP, Renderer, is_plain
+from core.models.template import COMPLETION_STOP, Renderer
 from core.models.textstream import Ending
 from core.models.thoughts import TURN, begun_by, formats
 from core.models.wire import Wire

@@ -12,7 +12,7 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import ModelError
-from core.generation import PLAIN, Infill, Message
+from core.generation import Infill, Message, is_plain
 from core.models.special_tokens import without_marks
 from core.models.thoughts import begun_by
 
@@ -98,11 +98,6 @@ class Renderer:
             tools=None,
             **self._thinking,
         )
-
-
-def is_plain(messages: Sequence[Message]) -> bool:
-    """Whether a prompt is one text that the model goes on writing."""
-    return len(messages) == 1 and messages[0].role == PLAIN
 
 
 def _begun(rendered: str, prefill: str) -> str:
