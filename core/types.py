@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 # --------------------------------------------------------------------------- what there is to round-trip
 
@@ -346,7 +346,7 @@ class Suite:
         own_order: those that pass again and again in the project's own order, and not in others; asked in that order.
         not_asked: of `excluded` those that plain pytest passes, as far as one run tells.
         excluded: node id -> why it is not trusted (fails, flaky, skipped).
-        coverage: over `tests`.
+        coverage: over all tests that pass in the project's own order, trusted or not.
         seconds: wall time of one plain whole-suite run.
         python: version of the target's interpreter.
         cached: whether this came from the cache.
@@ -426,3 +426,17 @@ class Oracle(Protocol):
 
     def close(self) -> None:
         """Stop every process and container; idempotent."""
+
+
+@runtime_checkable
+class LearnsLater(Protocol):
+    """An oracle that knows after one run of the tests what they cover, and learns the rest while models write."""
+
+    def begin(self, progress: Report) -> Suite:
+        """Return what one traced run tells, or what is kept. Raises as `Oracle.suite`."""
+
+    def prepare(self) -> None:
+        """Begin to learn in the background what verdicts need; they wait for it."""
+
+    def known(self) -> Suite | None:
+        """Return the suite once all of it is learned."""

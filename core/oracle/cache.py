@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
 from core.json_cache import JsonCache
 from core.oracle.baseline import Baseline
+from core.oracle.identity import IdentityRun
+from core.oracle.suite import Traced
+from core.types import Outcome, TestResult, Verdict
 
 KEPT = 50
 """Baselines that stay; the oldest go first."""
@@ -19,6 +22,11 @@ def cache_folder() -> Path:
     return user_cache_path("rtc-inspector") / "suites"
 
 
+def _verdict(outcome: str, detail: str, tests: list[list[str]]) -> Verdict:
+    results = tuple(TestResult(node_id, ended) for node_id, ended in tests)
+    return Verdict(Outcome(outcome), 0.0, results, detail)
+
+
 class BaselineCache:
     """A folder of baselines. Trouble with it never stops a run: it is only a cache."""
 
@@ -26,6 +34,8 @@ class BaselineCache:
         """The folder is made when first needed."""
         self._files = JsonCache(folder, KEPT)
         self._seen = JsonCache(folder / "imported", KEPT)
+        self._traced = JsonCache(folder / "traced", KEPT)
+        self._admissions = JsonCache(folder / "admissions", KEPT)
 
     def load(self, key: str) -> Baseline | None:
         """The baseline kept under `key`; None when there is none, or it cannot be read."""
@@ -37,6 +47,33 @@ class BaselineCache:
     def save(self, key: str, baseline: Baseline) -> None:
         """Keep it, whole or not at all."""
         self._files.save(key, baseline.to_json())
+
+    def traced(self, key: str) -> Traced | None:
+        """Return the traced run kept under `key`, of a project of which no more is known yet."""
+        try:
+            data = self._traced.load(key)
+            return Traced(IdentityRun.from_json(data["run"]), tuple(map(Path, data["opened"])))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def keep_traced(self, key: str, traced: Traced) -> None:
+        """Keep what the first run showed."""
+        self._traced.save(key, {"run": traced.run.to_json(), "opened": list(map(str, traced.opened))})
+
+    def admissions(self, key: str) -> dict[str, Verdict]:
+        """Return what deletions and own texts of regions came to, by digest."""
+        try:
+            return {str(digest): _verdict(*kept) for digest, kept in self._admissions.load(key).items()}
+        except (ValueError, TypeError, AttributeError):
+            return {}
+
+    def keep_admissions(self, key: str, verdicts: Mapping[str, Verdict]) -> None:
+        """Keep them: outcome, sentence, and which tests ran."""
+        plain = {
+            digest: [str(verdict.outcome), verdict.detail, [[test.node_id, test.outcome] for test in verdict.tests]]
+            for digest, verdict in verdicts.items()
+        }
+        self._admissions.save(key, plain)
 
     def imported(self, key: str) -> set[str]:
         """Files of the project that the tests are known to import."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,27 @@ class IdentityRun:
     status: int | None = None
     aborted: str = ""
     seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values of a traced run."""
+        names = ("collected", "outcomes", "errors", "lines", "modules", "early", "status", "seconds")
+        imports = {path: sorted(lines) for path, lines in self.import_lines.items()}
+        return {**{name: getattr(self, name) for name in names}, "import_lines": imports}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> IdentityRun:
+        """Raise KeyError, TypeError or ValueError for anything else than `to_json` gave."""
+        return cls(
+            collected=list(map(str, data["collected"])),
+            outcomes={str(test): (str(o), float(s), str(m)) for test, (o, s, m) in data["outcomes"].items()},
+            errors=[(str(where), str(text)) for where, text in data["errors"]],
+            lines={path: [(test, list(map(int, n))) for test, n in found] for path, found in data["lines"].items()},
+            import_lines={path: frozenset(map(int, lines)) for path, lines in data["import_lines"].items()},
+            modules=list(map(str, data["modules"])),
+            early=list(map(str, data["early"])),
+            status=data["status"],
+            seconds=float(data["seconds"]),
+        )
 
     def take(self, kind: str, values: list[Any]) -> None:
         """Sort in one frame."""
@@ -142,7 +163,7 @@ def paid_once(runs: Sequence[IdentityRun]) -> float:
 
 
 def coverage_map(run: IdentityRun, tests: Sequence[str]) -> CoverageMap:
-    """Lines by test, over the trusted tests only."""
+    """Return lines by test, over these tests only."""
     index = {node_id: number for number, node_id in enumerate(tests)}
     lines: dict[str, dict[int, frozenset[int]]] = {}
     for path, by_test in run.lines.items():

@@ -7,28 +7,40 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
-from core.errors import SandboxError
+from core.errors import InspectorError, ProjectError, SandboxError, TargetError
 from core.oracle.baseline import Baseline, Chain, file_of
 from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
-from core.oracle.order import fastest_first, promising_first
+from core.oracle.order import fastest_first, first_stage, promising_first
 from core.oracle.sandbox.protocol import Claim, Sandbox
 from core.oracle.sessionplan import SessionPlan
-from core.oracle.suite import SuiteRun, ready_plan
+from core.oracle.suite import SuiteRun, Traced, ready_plan
 from core.oracle.trial import Trial, lines_of
 from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.oracle.zygote import EngineWait
 from core.settings import OracleSettings
 from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict, counted_tests, tests_not_asked
+from core.waiting import in_thread
 
 ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
 ONLY_IN_ORDER = "The tests passed, but not those that need the project's own order: "
+
+
+CLOSING = 10.0
+"""Seconds that a learning in the background gets to end."""
+T = TypeVar("T")
+
+
+class _Closed(Exception):
+    """The oracle is being shut down."""
 
 
 class ProjectOracle:
@@ -50,6 +62,7 @@ class ProjectOracle:
         # Without a sandbox, tests that run at a time meet each other's files and ports.
         self._at_once = sandbox.name != "none" and len(os.sched_getaffinity(0)) > 1
         self._protected = Claim.WRITABLE_FOLDERS in sandbox.claims
+        self._sandbox = sandbox
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
         self._plan = plan
@@ -66,8 +79,15 @@ class ProjectOracle:
         self._unsteady: set[Chain] = set()
         self._late: dict[str, Chain | None] = {}
         self._proven: set[str] = set()
+        self._passing: set[frozenset[str]] = set()
         self._imported: set[str] = set()
         self._key = ""
+        self._traced: Traced | None = None
+        self._early: ProjectOracle | None = None
+        self._preparing = False
+        self._admissions: dict[str, Verdict] = {}
+        self._keeping = threading.Lock()
+        self._broken: ProjectError | TargetError | None = None
 
     def suite(self, progress: Report) -> Suite:
         """See `core.types.Oracle`."""
@@ -76,47 +96,126 @@ class ProjectOracle:
     def adopt(self, baseline: Baseline) -> None:
         """Judge by what another oracle of the same project learned; the suite is not run here."""
         with self._learning:
-            self._baseline = baseline
-            self._hire(baseline)
+            self._take(baseline)
+
+    def begin(self, progress: Report) -> Suite:
+        """See `core.types.LearnsLater`."""
+        if not self._settings.confirm_whole_suite:
+            return self.suite(progress)
+        with self._learning:
+            if self._baseline is None and self._early is None:
+                self._begin(progress)
+            known = self._baseline or (self._early._baseline if self._early is not None else None)
+        return known.suite if known is not None else self.suite(progress)
+
+    def _begin(self, progress: Report) -> None:
+        kept = self._kept()
+        if kept is not None:
+            self._take(kept)
+            return
+        if self._cache is not None:
+            self._traced = self._cache[0].traced(self._key)
+        run = self._suite_run()
+        if self._traced is None:
+            self._traced = self._patiently(run.trace, progress)
+            if self._cache is not None and self._cache[1]() == self._key:
+                self._cache[0].keep_traced(self._key, self._traced)
+        self._early = ProjectOracle(
+            self._sandbox, self._new_sandbox, self._interpreter, self._plan, self._settings, self._notice, None
+        )
+        self._early.adopt(run.early(self._traced))
+
+    def prepare(self) -> None:
+        """See `core.types.LearnsLater`. Trouble is told by the verdicts that wait."""
+
+        def quietly() -> None:
+            with suppress(InspectorError, _Closed):
+                self.learn(self._heed)
+
+        if self._baseline is None and not self._preparing:
+            self._preparing = True
+            in_thread(quietly)
+
+    def known(self) -> Suite | None:
+        """See `core.types.LearnsLater`."""
+        return self._baseline.suite if self._baseline is not None else None
+
+    def _heed(self, stage: str, done: int, total: int) -> None:
+        """Raise _Closed once the oracle is being shut down."""
+        if self._closed.is_set():
+            raise _Closed
 
     def learn(self, progress: Report) -> Baseline:
         """Run the suite, or take what is kept of it, once. Raises as `suite`."""
         with self._learning:
-            if self._baseline is None:
-                self._baseline = self._cached_or_run(progress)
-                self._hire(self._baseline)
-            return self._baseline
+            if self._baseline is not None:
+                return self._baseline
+            if self._broken is not None:
+                raise self._broken
+            try:
+                baseline = self._cached_or_run(progress)
+            except (ProjectError, TargetError) as error:
+                self._broken = error
+                raise
+            self._take(baseline)
+            return baseline
+
+    def _take(self, baseline: Baseline) -> None:
+        self._hire(baseline)
+        self._baseline = baseline
+
+    def _kept(self) -> Baseline | None:
+        """Return what is kept of the project as it is."""
+        if self._cache is None:
+            return None
+        cache, current_key = self._cache
+        self._key = current_key()
+        self._imported = cache.imported(self._key)
+        self._admissions = cache.admissions(self._key)
+        return cache.load(self._key)
 
     def _cached_or_run(self, progress: Report) -> Baseline:
-        if self._cache is None:
-            return self._run_suite(progress)
-        cache, current_key = self._cache
-        key = current_key()
-        known = cache.load(key)
-        if known is not None:
-            self._key, self._imported = key, cache.imported(key)
-            return known
-        baseline = self._run_suite(progress)
-        if current_key() == key:  # else files changed while their tests ran
-            self._key = key
-            cache.save(key, baseline)
+        kept = self._kept() if self._traced is None else None
+        if kept is not None:
+            return kept
+        traced = self._traced
+        run = self._suite_run()
+        baseline = self._patiently(lambda heard: run.learn(heard, traced), progress)
+        if traced is not None:
+            self._say_more(traced, baseline)
+        if self._cache is not None:
+            if self._cache[1]() == self._key:
+                self._cache[0].save(self._key, baseline)
+            else:  # files changed while their tests ran
+                self._key = ""
         return baseline
 
-    def _run_suite(self, progress: Report) -> Baseline:
+    def _say_more(self, traced: Traced, baseline: Baseline) -> None:
+        """Name what the first run did not set aside."""
+        passed = frozenset(traced.run.passed)
+        more = [(test, reason) for test, reason in baseline.suite.excluded.items() if test in passed]
+        if more:
+            count, (test, reason) = counted_tests(len(more)), more[0]
+            self._notice(f"Set aside after more runs of the tests: {count}, first {test}: {reason}.")
+
+    def _suite_run(self) -> SuiteRun:
         settings, interpreter = self._settings, self._interpreter
         root = Path(self._plan.config["root"])
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
         protected = root if self._protected else None
         version = interpreter.version_text
-        run = SuiteRun(runner, self._plan, settings, self._notice, version, self._at_once, protected)
+        return SuiteRun(runner, self._plan, settings, self._notice, version, self._at_once, protected)
+
+    def _patiently(self, step: Callable[[Report], T], progress: Report) -> T:
+        """Do it, again where the sandbox ended or its engine is away for a while."""
         try:
-            return run.learn(progress)
+            return step(progress)
         except SandboxEnded as error:
             self._notice(f"{error.problem} It is tried once more.")
         engine = EngineWait()
         while True:
             try:
-                return run.learn(progress)
+                return step(progress)
             except SandboxError:
                 progress("starting a sandbox", 0, 1)
                 if not engine.worth_another():
@@ -140,18 +239,84 @@ class ProjectOracle:
         confirm: bool = True,
     ) -> Verdict:
         """See `core.types.Oracle`. The project's suite is learned first if it was not."""
-        verdict = self._judge(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
-        return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
+        if not (confirm or every_test or again) and self._cache is not None:
+            return self._admission(candidate, tests)
+        return self._judged(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
+
+    def judge_by_one_run(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
+        """Judge by fresh imports where no more is known than what one run of the suite showed.
+
+        What fails is asked of the untouched project: the same tests in the same order. Where it fails, too, all files
+        of tests are collected for both.
+        """
+        baseline = self.learn(self._heed)
+        if _untouched(candidate):
+            whole = Trial(None, tuple(tests), whole=True)
+            if frozenset(tests) in self._passing or self._untouched_passes(whole):
+                return _passed(len(tests), self.name)
+            return self._once(whole)
+        places = [(change.file.path, lines_of(change)) for change in candidate.changes]
+        covering = promising_first(places, tests, baseline)
+        verdict = self._once(Trial(candidate, covering, lean=True))
+        ran = tuple(test.node_id for test in verdict.tests)
+        if verdict.outcome is Outcome.PASS:
+            imported = self._judges(candidate, tests, baseline)
+            why = _elsewhere(candidate.file.path)
+            return verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
+        # Where it ended before any test, the untouched project is asked for what was collected first.
+        plain = Trial(None, ran or first_stage(covering), lean=True)
+        if self._untouched_passes(plain):
+            self._passing.add(frozenset(ran or tests))
+            return verdict
+        return self._once(Trial(candidate, covering, whole=True))
+
+    def _admission(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
+        """Return what is kept of a deletion or of a region's own text, or judge it and keep that."""
+        texts = [(change.file.path, change.new_text) for change in candidate.changes]
+        digest = hashlib.sha256(repr((texts, sorted(tests))).encode("utf-8", "surrogatepass")).hexdigest()
+        known = self._admissions.get(digest)
+        if known is not None:
+            return replace(known, oracle=self.name)
+        verdict = self._judged(candidate, tests, every_test=False, again=False, confirm=False)
+        if verdict.outcome.judged and self._cache is not None and self._key:
+            with self._keeping:
+                self._admissions[digest] = verdict
+                self._cache[0].keep_admissions(self._key, self._admissions)
+        return verdict
+
+    def _judged(
+        self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
+    ) -> Verdict:
+        if not confirm and self._baseline is None and self._early is not None and not every_test:
+            return self._early.judge_by_one_run(candidate, tests)
+        try:
+            baseline = self.learn(self._heed)
+        except (InspectorError, _Closed) as error:
+            detail = error.problem if isinstance(error, InspectorError) else "The oracle was closed."
+            return Verdict(Outcome.INFRASTRUCTURE, 0.0, (), detail, "", self.name)
+        aside = {*baseline.suite.excluded, *(test.node_id for test in baseline.suite.own_order)}
+        asked = [test for test in tests if test not in aside]
+        if tests and not asked and not confirm:
+            why = "None of the tests that cover this can be relied on."
+            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), why, "", self.name)
+        if tests and not asked:  # the whole suite judges, and then what is asked in the project's own order
+            asked = [test.node_id for test in baseline.suite.tests]
+        verdict = self._judge(candidate, asked, baseline, every_test, again, confirm)
+        return with_missing(verdict, asked) if every_test and verdict.outcome.judged else verdict
 
     def _judge(
-        self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        baseline: Baseline,
+        every_test: bool,
+        again: bool,
+        confirm: bool,
     ) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
-        baseline = self.learn(lambda stage, done, total: None)
         if not confirm and _untouched(candidate) and len(frozenset(tests)) == len(baseline.suite.tests):
-            # All of them passed in several orders when the suite was learned.
-            return Verdict(Outcome.PASS, 0.0, (), f"All {len(tests)} tests passed.", "", self.name)
+            return _passed(len(tests), self.name)  # as they did in several orders when the suite was learned
         verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
         while self._was_mistaken(verdict, baseline):
             verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
@@ -250,9 +415,13 @@ class ProjectOracle:
             Chain(tuple(before), whole=True),
         ):
             trial = Trial(None, chain.tests, whole=chain.whole, in_order=True)
-            if self._once(trial).outcome is Outcome.PASS:
+            if self._untouched_passes(trial):
                 return chain
         return None
+
+    def _untouched_passes(self, trial: Trial) -> bool:
+        """Return whether the unmodified project passes; it cannot tamper with anything, whatever it is seen to do."""
+        return self._once(trial).outcome in (Outcome.PASS, Outcome.TAMPERED)
 
     def _in_order(self, trial: Trial) -> Verdict | None:
         """Return the verdict of a chain, or None where the unmodified project does not pass it either.
@@ -262,7 +431,7 @@ class ProjectOracle:
         verdict = self._once(trial)
         if verdict.outcome is Outcome.PASS or not verdict.outcome.judged:
             return verdict
-        if self._once(replace(trial, candidate=None)).outcome is not Outcome.PASS:
+        if not self._untouched_passes(replace(trial, candidate=None)):
             return None
         return verdict if trial.again else self._once(replace(trial, again=True))
 
@@ -314,6 +483,10 @@ class ProjectOracle:
         if self._closed.is_set():
             return
         self._closed.set()
+        if self._early is not None:
+            self._early.close()
+        if self._learning.acquire(timeout=CLOSING):  # what is learned in the background ends at its next beat
+            self._learning.release()
         for worker in self._workers:
             worker.stop()
 
@@ -321,11 +494,15 @@ class ProjectOracle:
 def _key(trial: Trial) -> tuple[object, ...]:
     candidate = trial.candidate
     if candidate is None:
-        return (None, trial.tests, trial.every_test, trial.whole, trial.in_order)
+        return (None, trial.tests, trial.every_test, trial.whole, trial.in_order, trial.lean)
     texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
     digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
     tests = trial.tests if trial.in_order else frozenset(trial.tests)
-    return (digests, tests, trial.every_test, trial.whole, trial.in_order, trial.again)
+    return (digests, tests, trial.every_test, trial.whole, trial.in_order, trial.lean, trial.again)
+
+
+def _passed(count: int, oracle: str) -> Verdict:
+    return Verdict(Outcome.PASS, 0.0, (), f"All {count} tests passed.", "", oracle)
 
 
 def _untouched(candidate: Candidate) -> bool:

@@ -71,6 +71,14 @@ MOST_FRESH_ONLY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """The first run, in the project's own order: which lines each test runs. `opened`: folders opened for its tests."""
+
+    run: IdentityRun
+    opened: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Forked:
     """What forks of the collected suite showed. `run` is None, and `trouble` says why, when there can be none."""
 
@@ -151,19 +159,59 @@ class SuiteRun:
         self._python = python
         self._at_once = at_once
         self._root = root
+        self._told = False
 
-    def learn(self, progress: Report) -> Baseline:
-        """Run the suite as often as it takes: traced, and beside that untraced in other orders and apart.
+    def trace(self, progress: Report) -> Traced:
+        """Run the suite once, traced. Raises as `learn`."""
+        progress("check", 0, 1)
+        run = self._traced(self._plan, progress)
+        try:
+            self._consider(run, ask=True)
+            return Traced(run)
+        except _Opened as found:
+            self._say_opened(found.folders)
+            run = self._traced(self._plan.with_writable(found.folders), progress)
+            self._consider(run, ask=False)
+            return Traced(run, found.folders)
+
+    def early(self, traced: Traced) -> Baseline:
+        """Return what one run tells, by which fresh imports can be judged where the untouched file is asked too."""
+        run = traced.run
+        tests = tuple(TestCase(node, seconds) for node, seconds in run.passed_seconds.items())
+        coverage = coverage_map(run, run.passed)
+        return Baseline(
+            Suite(tests, untrusted([run]), coverage, run.seconds, self._python),
+            run.overhead,
+            once=0.0,
+            ignored=broken_files(run),
+            preload=tuple(run.modules),
+            early=frozenset(run.early),
+            writable=tuple(self._below(traced.opened)),
+            allowed=Allowances(),
+            code_swap=False,
+            fresh_only=frozenset(),
+        )
+
+    def learn(self, progress: Report, traced: Traced | None = None) -> Baseline:
+        """Run the suite as often as it takes: traced, if it was not, and untraced in other orders and apart.
 
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
         """
         progress("check", 0, 1)
+        if traced is not None:
+            plan = self._plan.with_writable(traced.opened)
+            return self._combine(
+                traced.run, self._untraced(plan, ask=False, progress=progress), traced.opened, progress
+            )
         try:
             return self._learn(self._plan, (), progress)
         except _Opened as found:
-            names = ", ".join(self._below(found.folders))
-            self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
+            self._say_opened(found.folders)
             return self._learn(self._plan.with_writable(found.folders), found.folders, progress)
+
+    def _say_opened(self, folders: Iterable[Path]) -> None:
+        names = ", ".join(self._below(folders))
+        self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
 
     def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Report) -> Baseline:
         """Raises _Opened where tests want to make files, and nothing is opened yet."""
@@ -172,6 +220,11 @@ class SuiteRun:
             untraced, traced = side_by_side(without_tracer, with_tracer, progress)
         else:
             untraced, traced = without_tracer(progress), with_tracer(progress)
+        return self._combine(traced, untraced, opened, progress)
+
+    def _combine(
+        self, traced: IdentityRun, untraced: _Untraced, opened: tuple[Path, ...], progress: Report
+    ) -> Baseline:
         plain, forked = untraced.plain, untraced.forked
         slow = self._too_slow(plain[0], untraced.again)
         excluded = untrusted([traced, *plain]) | slow
@@ -189,7 +242,7 @@ class SuiteRun:
         suite = Suite(
             tests,
             excluded,
-            coverage_map(traced, trusted),
+            coverage_map(traced, traced.passed),
             seconds,
             self._python,
             own_order=tuple(TestCase(node, traced.outcomes[node][1]) for node in passing if node in in_order.kept),
@@ -237,7 +290,8 @@ class SuiteRun:
         opened = folders_written(run, self._root) if ask and self._root is not None else ()
         if opened:
             raise _Opened(opened)
-        if run.errors:
+        if run.errors and not self._told:
+            self._told = True
             self._notice(_left_out(run.errors))
         if not run.passed:
             raise _none_pass(untrusted([run]))

@@ -19,6 +19,7 @@ class Trial:
     Attributes:
         whole: collect every file, not those of the tests alone.
         in_order: run the tests as they stand here, in a fresh process.
+        lean: ask nothing of the untouched project beside it: whoever asks does so, where it fails.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
         slack: times its limits that it may take.
         again: a second run of what was run before, whose results may differ.
@@ -30,6 +31,7 @@ class Trial:
     whole: bool = False
     rest: tuple[str, ...] = ()
     in_order: bool = False
+    lean: bool = False
     again: bool = False
     slack: float = 1.0
 

@@ -89,6 +89,8 @@ class Growing:
 
         Raises Cancelled when the run is stopped, and ModelError when a model fails for good.
         """
+        if (learner := self._run.parts.opened.learner) is not None and works:
+            learner.prepare()
         with self._judges():
             self._waiting = deque(works)
             self._active: list[Work] = []

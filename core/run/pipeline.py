@@ -78,6 +78,9 @@ def _end(run: Run, status: str, problems: Sequence[str]) -> None:
     models = [run.parts.used(model) for model in (run.parts.forward, run.parts.backward)]
     if any(model.conditions for model in models):
         run.store.note_models(run.id, *models)
+    learner = run.parts.opened.learner
+    if learner is not None and (suite := learner.known()) is not None:  # when it began, the tests had run once
+        run.store.note_suite(run.id, suite)
     run.store.finish_run(run.id, status, problems)
 
 

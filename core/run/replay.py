@@ -239,13 +239,15 @@ def _environment(
                 yield Difference(f"{role} model, {name.replace('_', ' ')}", before, found)
     opened = parts.opened
     suite = json.loads(run.suite_json)
+    learned = opened.learner.known() if opened.learner is not None else opened.suite
+    trusted = str(len(learned.tests)) if learned is not None else str(suite.get("tests", ""))
     pairs = (
         ("version of RTC Inspector", run.app_version, __version__),
         ("version of the prompts", str(settings.prompt_version), str(opened.settings.prompt_version)),
         ("what judges", run.sandbox, opened.oracle),
         ("image", run.image_digest, opened.image_digest),
         ("Python of the tests", str(suite.get("python", "")), opened.suite.python),
-        ("trusted tests", str(suite.get("tests", "")), str(len(opened.suite.tests))),
+        ("trusted tests", str(suite.get("tests", "")), trusted),
         ("folder of the project", run.project_root, str(opened.root)),
     )
     yield from (Difference(what, before, now) for what, before, now in pairs if before != now)

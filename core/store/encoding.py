@@ -65,17 +65,17 @@ def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_m
         "regions_wanted": settings.regions,
         "forward_samples": settings.forward_samples,
         "backward_samples": settings.backward_samples,
-        "suite": json.dumps(_suite(suite)),
+        "suite": suite_text(suite),
         "started_at": now(),
     }
 
 
-def _suite(suite: Suite) -> Row:
-    """What a run records of the project's tests: how many are trusted, and which are not and why."""
+def suite_text(suite: Suite) -> str:
+    """Return what a run records of the project's tests: how many are trusted, and which are not and why."""
     known = _plain(suite, "seconds", "python", "cached")
     needing = [test.node_id for test in suite.own_order]
     asked = {"own_order": needing, "not_asked": list(suite.not_asked)}
-    return {"tests": len(suite.tests), "excluded": dict(suite.excluded), **asked, **known}
+    return json.dumps({"tests": len(suite.tests), "excluded": dict(suite.excluded), **asked, **known})
 
 
 def item_row(run_id: int, item: Item) -> Row:

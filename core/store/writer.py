@@ -160,6 +160,10 @@ class Store:
         """Keep how many items there are to draw from. Raises StoreError when the run is unknown."""
         self._update_run(run_id, {"available": available})
 
+    def note_suite(self, run_id: int, suite: Suite) -> None:
+        """Keep what is known of the project's tests by now. Raises StoreError when the run is unknown."""
+        self._update_run(run_id, {"suite": encoding.suite_text(suite)})
+
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run a name. Raises StoreError when unknown."""
         self._update_run(run_id, {"name": name})

@@ -16,7 +16,7 @@ from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
 from core.trips.opening import Opened
 from core.trips.protocol import Trip
-from core.types import Candidate, Codebase, Item, Notify, Oracle, Report, SourceFile, Span, Suite, Verdict
+from core.types import Candidate, Codebase, Item, LearnsLater, Notify, Oracle, Report, SourceFile, Span, Suite, Verdict
 
 _TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py::test_(?P<number>\d+)\w*")
 """A test of an item, as `core.oracle.bench.project` names them."""
@@ -60,6 +60,7 @@ class Judged:
             revision=self.codebase.revision,
             dirty=self.codebase.dirty,
             image_digest=self.oracle.image_digest,
+            learner=self.oracle if isinstance(self.oracle, LearnsLater) else None,
         )
 
 
@@ -129,7 +130,7 @@ def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify
     """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
     oracle = _opened(codebase, settings, notify, report)
     stack.callback(oracle.close)
-    suite = oracle.suite(report)
+    suite = oracle.begin(report) if isinstance(oracle, LearnsLater) else oracle.suite(report)
     if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
         _say("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)

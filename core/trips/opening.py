@@ -14,7 +14,7 @@ from core.generation import ModelInfo
 from core.kinds import task
 from core.settings import RunSettings
 from core.trips.protocol import Trip
-from core.types import CoverageMap, Notify, Report, Suite
+from core.types import CoverageMap, LearnsLater, Notify, Report, Suite
 
 UNTESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
@@ -31,6 +31,7 @@ class Opened:
         fingerprint: of everything that items are taken from; a run is resumed on the same only.
         oracle: name of what judges, recorded with every verdict.
         suite: the project's trusted tests; empty where no test judges.
+        learner: what learns more of the suite while models write.
         author: who wrote what a run without models holds, recorded in a model's place.
     """
 
@@ -43,6 +44,7 @@ class Opened:
     revision: str | None = None
     dirty: bool = False
     image_digest: str = ""
+    learner: LearnsLater | None = None
     author: ModelInfo | None = None
 
     @cached_property

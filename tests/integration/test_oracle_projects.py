@@ -6,8 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
@@ -15,9 +18,15 @@ from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
 from core.errors import ProjectError, TargetError
 from core.oracle import identity_runner
 from core.oracle.factory import open_oracle
-from core.settings import OracleSettings
+from core.oracle.identity import IdentityRun
+from core.oracle.identity_runner import IdentityRunner
+from core.oracle.worker import Worker
+from core.oracle.zygote import Zygote
+from core.regions.admission import admit
+from core.regions.coverage import cover
+from core.settings import OracleSettings, RegionSettings
 from core.source.codebase import open_codebase
-from core.types import Outcome
+from core.types import Candidate, Item, LearnsLater, Oracle, Outcome, Region, Report, Span
 
 Open = Callable[..., Opened]
 
@@ -440,6 +449,63 @@ def test_a_second_opening_does_not_run_the_suite(tmp_path: Path, monkeypatch: py
     changed.oracle.close()
     assert not changed.suite.cached
     shutil.rmtree(tmp_path / "cache")
+
+
+def test_one_run_is_enough_to_admit_regions_and_verdicts_wait_for_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root, settings = shop(tmp_path / "project"), OracleSettings(sandbox="bubblewrap")
+    codebase, runs = open_codebase(root), Counter[str]()
+    usual = IdentityRunner.run
+
+    def counted(self: IdentityRunner, zygote: Zygote, stage: str, progress: Report, **request: Any) -> IdentityRun:
+        runs[stage] += 1
+        return usual(self, zygote, stage, progress, **request)
+
+    monkeypatch.setattr(IdentityRunner, "run", counted)
+    file = codebase.file("shop/basket.py")
+    start = file.text.index("result += price")
+    region = Region(file.path, Span(start, start + 15), 10, 10, "result += price")
+
+    def opened() -> tuple[Oracle, Item]:
+        oracle = open_oracle(codebase, settings, print)
+        assert isinstance(oracle, LearnsLater)
+        suite = oracle.begin(lambda *_: None)
+        (covered,) = cover([region], suite.coverage, RegionSettings(), file)
+        return oracle, admit(covered, file, oracle)
+
+    oracle, item = opened()
+    assert item.admitted and sum(runs.values()) == 1
+    assert isinstance(oracle, LearnsLater) and oracle.known() is None
+    oracle.prepare()
+    wrong = Candidate(file, Span(start, start + 15), "result -= price")
+    assert oracle.judge(wrong, item.tests).outcome is Outcome.FAIL
+    assert oracle.judge(replace(wrong, replacement="result = result + price"), item.tests).outcome is Outcome.PASS
+    assert oracle.known() is not None and runs["learning the tests: which lines they run"] == 1
+    oracle.close()
+    runs.clear()
+    monkeypatch.setattr(Worker, "judge", lambda *_: pytest.fail("what was admitted is known"))
+    again, same = opened()
+    again.close()
+    assert same == item and not runs
+
+
+def test_an_opening_that_was_broken_off_behind_its_first_run_goes_on_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    codebase, heard = open_codebase(shop(tmp_path / "project")), list[str]()
+    for _ in range(2):
+        oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap"), print)
+        assert isinstance(oracle, LearnsLater)
+        heard.clear()
+        oracle.begin(lambda stage, *_: heard.append(stage))
+        oracle.prepare()
+        oracle.close()  # in the middle of the second run
+        verdict = oracle.judge(Candidate(codebase.files[0], Span(0, 0), ""), ["tests/test_basket.py::test_total"])
+        assert verdict.outcome is Outcome.INFRASTRUCTURE
+    assert heard == []
 
 
 WRITER = """import pathlib, sqlite3, tempfile, thing

@@ -68,8 +68,9 @@ class Bare:
     def _trace(self, send: Send, plugins: list[Any], files: list[str] | None) -> None:
         """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
         collector = choose_collector(self._config)
+        imported = Imported(send, self._config["root"])
         collector.start()
-        status = self._main(files, [*plugins, collector])
+        status = self._main(files, [*plugins, collector, imported])
         for path, lines in collector.import_lines().items():
             send("import-lines", path, sorted(lines))
         for path, by_test in collector.lines().items():
