@@ -128,7 +128,10 @@ METHODS |= {
                 *_ROUND_TRIP_MEASURES,
                 Measure("from_reference", "from people's words", "Share that passes when written from those"),
                 Measure(
-                    "description_bleu", "BLEU to people's words", "Mean over the model's descriptions", continuous=True
+                    "description_bleu",
+                    "BLEU to people's words",
+                    "Mean over the descriptions drawn (the paper: of one at temperature 0)",
+                    continuous=True,
                 ),
             ),
             headline="rtc",

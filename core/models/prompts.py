@@ -1,10 +1,12 @@
 """Three-shot prompts of SynthesisRTC: describe a region, write it again (RTC paper, Sec. 3.1 and 4).
 
-The words are data, in `resources/prompts/synthesis.toml`. A model is asked in one of three styles:
+The words are data, in `resources/prompts/synthesis.toml`. What is to be described stands between two comments, in
+every style and in the shots. A model is asked in one of three styles:
 
 - `chat` and `completion`: turns of a conversation. Constant text stands first, then the file, then what varies. In the
   layout `shared` the description is shown after the file, so that all descriptions share what was read of it; in the
-  layout `paper` it stands in the file, in the TODO comment at the region's place.
+  layout `paper` it stands in the file, in the TODO comment at the region's place. The region that is to be described
+  stands behind the file as well, in `paper` it is marked in the file.
 - `code`: no conversation, but a file that the model goes on writing, at the region's place. The description is the TODO
   comment above. What follows the region is not shown.
 - fill-in-the-middle, for the code only: the file with a gap, by the vocabulary's own marks; no shots.
@@ -58,7 +60,10 @@ class Wording:
 
     version: int
     system: str
+    begin: str
+    end: str
     forward: str
+    forward_in_place: str
     backward: str
     backward_in_place: str
     answer_start: str
@@ -74,7 +79,10 @@ def wording() -> Wording:
     return Wording(
         version=data["version"],
         system=data["system"],
+        begin=data["begin"],
+        end=data["end"],
         forward=data["forward"]["question"],
+        forward_in_place=data["forward"]["question_in_place"],
         backward=data["backward"]["question"],
         backward_in_place=data["backward"]["question_in_place"],
         answer_start=data["backward"]["answer_start"],
@@ -84,7 +92,9 @@ def wording() -> Wording:
     )
 
 
-def forward_prompt(file_text: str, region_span: Span, fits: Fits, style: str = "chat") -> Prompt:
+def forward_prompt(
+    file_text: str, region_span: Span, fits: Fits, style: str = "chat", layout: str = "shared"
+) -> Prompt:
     """Ask for a description of the region, the file around it shown.
 
     Raises ModelError when not even the region alone fits.
@@ -92,15 +102,17 @@ def forward_prompt(file_text: str, region_span: Span, fits: Fits, style: str = "
     outline = Outline.of(file_text, region_span)
     if style == CODE:
         return _fitted(outline, partial(_code_forward, outline), None, fits)
-    region = outline.region_lines
+    region, where = "\n".join(outline.region_lines), ".".join(outline.names)
 
-    def ask(excerpt: Excerpt, shown: str = "\n".join(region)) -> Prompt:
-        first = len(excerpt.before) + 1
-        file = "\n".join([*excerpt.before, *region, *excerpt.after])
-        question = _forward_question(file, shown, (first, first + len(region) - 1), ".".join(outline.names))
-        return Prompt((*_forward_shots(), Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
+    def ask(excerpt: Excerpt, shown: str = region) -> Prompt:
+        around = "\n".join(excerpt.before), region, "\n".join(excerpt.after)
+        question = _forward_question(around, shown, where, layout)
+        shots = _forward_shots(layout)
+        return Prompt((*shots, Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
 
-    return _fitted(outline, ask, lambda e: ask(e, _filled("\n".join(region), REGION_ROOM)), fits)
+    if layout == PAPER:
+        return _fitted(outline, ask, None, fits)
+    return _fitted(outline, ask, lambda e: ask(e, _filled(region, REGION_ROOM)), fits)
 
 
 def backward_prompt(
@@ -147,10 +159,10 @@ def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: s
 
 
 def _code_forward(outline: Outline, excerpt: Excerpt) -> Prompt:
-    """The file up to the region, the region, and the beginning of a comment that sums it up."""
+    """The file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
     region = outline.region_lines
     indent = indent_of(region[0])
-    lines = [*excerpt.before, *region, indent + wording().summary]
+    lines = [*excerpt.before, _marked("\n".join(region)), indent + wording().summary]
     return Prompt(
         (Message(PLAIN, _code_shots(forward=True) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
@@ -200,7 +212,7 @@ def _code_shots(forward: bool) -> str:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indent_of(region)
         summary = f"{indent}{wording().summary} {shot.description}"
-        made = [region, summary] if forward else [todo_comment(indent, shot.description), region]
+        made = [_marked(region), summary] if forward else [todo_comment(indent, shot.description), region]
         parts.append("\n".join([before, *made, *([after] if after else [])]))
     return "".join(part + "\n\n\n" for part in parts)
 
@@ -260,10 +272,24 @@ def todo_comment(before: str, description: str) -> str:
     return "\n".join(f"{before}{line}".rstrip() for line in lines)
 
 
-def _forward_question(file: str, region: str, lines: tuple[int, int], where: str) -> str:
-    place = f", in `{where}`" if where else ""
-    question = wording().forward.strip()
-    return question.format(file=file.rstrip("\n"), region=region, first=lines[0], last=lines[1], where=place)
+def _marked(region: str) -> str:
+    """The lines of a region between the marks of its begin and end."""
+    indent = indent_of(region)
+    return f"{indent}{wording().begin}\n{region}\n{indent}{wording().end}"
+
+
+def _forward_question(file_parts: tuple[str, str, str], shown: str, where: str, layout: str) -> str:
+    """Ask of the middle part of a file: marked there in the layout `paper`, else `shown` once more behind the file."""
+    before, region, after = file_parts
+    words, place = wording(), f", in `{where}`" if where else ""
+    above, below = (f"{before}\n" if before else ""), (f"\n{after}" if after else "")
+    if layout == PAPER:
+        file = f"{above}{_marked(region)}{below}".rstrip("\n")
+        return words.forward_in_place.strip().format(file=file, begin=words.begin, end=words.end, where=place)
+    file = f"{above}{region}{below}".rstrip("\n")
+    first = above.count("\n") + 1
+    last = first + region.count("\n")
+    return words.forward.strip().format(file=file, region=_marked(shown), first=first, last=last, where=place)
 
 
 def _backward_question(file: str, todo: str, layout: str) -> str:
@@ -271,12 +297,11 @@ def _backward_question(file: str, todo: str, layout: str) -> str:
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
-def _forward_shots() -> tuple[Message, ...]:
+def _forward_shots(layout: str) -> tuple[Message, ...]:
     turns = [Message("system", wording().system)]
     for shot in wording().shots:
-        before, region, after = (part.strip("\n").split("\n") for part in (shot.before, shot.region, shot.after))
-        lines = (len(before) + 1, len(before) + len(region))
-        question = _forward_question("\n".join([*before, *region, *after]), "\n".join(region), lines, shot.where)
+        before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
+        question = _forward_question((before, region, after), region, shot.where, layout)
         turns += [Message("user", question), Message("assistant", shot.description)]
     return tuple(turns)
 

@@ -87,7 +87,7 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
     info, fits = model.info, Window(model, CODE_TOKENS)
 
     def forward(function: _Function) -> Prompt:
-        return forward_prompt(function.source.text, function.item.span, fits, info.prompt_style)
+        return forward_prompt(function.source.text, function.item.span, fits, info.prompt_style, info.prompt_layout)
 
     def backward(function: _Function, description: str) -> Prompt:
         text, span = function.source.text, function.item.span

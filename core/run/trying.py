@@ -146,7 +146,7 @@ def _span() -> Span:
 
 
 def _forward(info: ModelInfo, fits: Fits) -> Prompt:
-    return forward_prompt(SOURCE, _span(), fits, info.prompt_style)
+    return forward_prompt(SOURCE, _span(), fits, info.prompt_style, info.prompt_layout)
 
 
 def _backward(info: ModelInfo, fits: Fits) -> Prompt:

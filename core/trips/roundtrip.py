@@ -148,7 +148,7 @@ class InFile(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the stretch marked."""
-        return forward_prompt(self.shown(item), item.span, fits, model.prompt_style)
+        return forward_prompt(self.shown(item), item.span, fits, model.prompt_style, model.prompt_layout)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with a TODO comment that carries the description, or a gap, in the place of the stretch."""

@@ -75,7 +75,7 @@ class Version:
     def ask_description(self, model: ModelInfo, fits: Fits) -> Prompt:
         """Ask what the function does, without its docstring."""
         text, body = self.undescribed()
-        return forward_prompt(text, body, fits, model.prompt_style)
+        return forward_prompt(text, body, fits, model.prompt_style, model.prompt_layout)
 
     def ask_code(self, words: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Ask for the function's statements, from a description."""

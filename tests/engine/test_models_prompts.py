@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
@@ -198,9 +199,21 @@ def test_in_code_style_the_file_ends_at_the_region_and_goes_on_there() -> None:
     assert prompt.block == Block("        ") and "\n        # TODO" in prompt.stop
     assert not prompt.truncated and 0 < prompt.shown < 1
     described = forward_prompt(FILE, REGION, always, style="code")
-    assert code(described).endswith('raise IndexError("empty")\n        # Summary:')
+    assert code(described).endswith('raise IndexError("empty")\n        # END\n        # Summary:')
     assert described.stop == ("\n        # Summary:",), "a second summary is none of this region"
     assert described.block == Block("        ", comment=True) and "the last one" not in code(described)
+
+
+@pytest.mark.parametrize(("style", "layout"), [("code", "shared"), ("chat", "shared"), ("chat", "paper")])
+def test_what_is_to_be_described_is_marked_in_every_style_and_in_the_shots(style: str, layout: str) -> None:
+    """In a file of two functions nobody could tell else which one, or how much of it, is meant."""
+    two = "def one(x):\n    return x\n\n\ndef other(x):\n    x += 1\n    return x\n"
+    prompt = forward_prompt(two, Span(two.index("x += 1"), two.index("x += 1") + 6), always, style, layout)
+    marked = re.findall(r"^ *# BEGIN\n(.*?)\n *# END$", "\n".join(m.content for m in prompt.messages), re.M | re.S)
+    shots = [shot.region.strip("\n") for shot in wording().shots]
+    assert marked == [*shots, "    x += 1"]
+    question = prompt.messages[-1].content
+    assert (two.rstrip() in question) is (style == "chat" and layout == "shared"), "shared: what was read of the file"
 
 
 def test_an_answer_in_code_style_stands_at_the_region() -> None:
