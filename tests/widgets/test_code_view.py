@@ -79,11 +79,13 @@ def test_dropped_regions_are_drawn_when_asked_for(view: CodeView, run: Filled) -
     assert states.count(RegionState.DROPPED) == len(dropped)
 
 
-def test_choosing_a_dropped_region_shows_the_dropped_ones(view: CodeView, run: Filled) -> None:
+def test_a_dropped_region_is_shown_as_long_as_it_is_chosen(view: CodeView, run: Filled) -> None:
     dropped = next(item for item in run.items() if not item.admitted)
     view.show_item(dropped)
-    assert view.header.dropped.isChecked()
     assert dropped.id in {block.item.id for block in view.editor.blocks}
+    view.show_item(next(item for item in run.items() if item.admitted))
+    assert dropped.id not in {block.item.id for block in view.editor.blocks}
+    assert not view.header.dropped.isChecked()
 
 
 def test_region_is_tinted_and_the_line_above_is_not(view: CodeView, run: Filled) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,9 +81,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     history(repository, 4)
     for database, order in ((one, (0, 0, 1)), (two, (1, 0))):
         with open_store(database) as store:
-            for seed, at in enumerate(order):
+            for seed, at in enumerate(order, 1):
                 fill_store(store, projects[at], 5, seed, settings=RunSettings(regions=5, forward_samples=2, seed=seed))
         store_edits(repository, database, 3)
+    gone = folder / "gone"
+    gone.mkdir()
+    with open_store(two) as store:
+        fill_store(store, gone, 4, 7)
+        fill_store(store, gone, 4, 8)
+    shutil.rmtree(gone)
     return World(folder, one, two, [*projects, repository])
 
 
@@ -450,6 +457,21 @@ def test_a_failure_that_comes_is_there_to_be_labelled(opened: Callable[[], MainW
     wait_until(lambda: window.inspection.run is not None and window.inspection.run.status == "finished")
     window.label_desk.label_samples()
     wait_until(lambda: window.parts.labels._sample is not None and window.parts.labels._sample.id == failed)
+
+
+def test_a_search_and_a_dropped_region_leave_nothing_behind(opened: Callable[[], MainWindow], world: World) -> None:
+    window = opened_on(opened, world, 0)
+    window.searching.search_project()
+    assert window.searching._dialog is not None and window.searching._dialog.isVisible()
+    overview, code = window.inspection.overview, window.parts.code
+    assert overview is not None
+    dropped = next(item for item in overview.items if not item.admitted)
+    window.browsing.choose(dropped.id)
+    assert dropped.id in [block.item.id for block in code.editor.blocks] and not code.header.dropped.isChecked()
+    window.browsing.choose(next(item.id for item in overview.items if item.admitted))
+    assert dropped.id not in [block.item.id for block in code.editor.blocks]
+    window.open_project(world.projects[1])
+    assert not window.searching._dialog.isVisible()
 
 
 def test_what_is_said_of_a_project_stays_with_it(opened: Callable[[], MainWindow], world: World) -> None:

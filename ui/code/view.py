@@ -166,21 +166,19 @@ class CodeView(QWidget):
 
     def show_item(self, item: ItemRow | None) -> None:
         """Open a region's file, select the region and bring it into view."""
-        self._selected = item
-        if item is None:
-            self.editor.select(None)
-            return
-        if item.path != self.path:
+        dropped = self._dropped()
+        if item is not None and item.path != self.path:
             self.open_file(item.path)
-            self._selected = item
+        self._selected = item
         if self._missing():
-            self._show(item.text, item.start_line)
-        self.editor.select(item.id)
+            # Of a file that is not on this machine nothing can be shown but the region.
+            self._show(item.text, item.start_line) if item is not None else self.clear()
+        elif dropped or self._dropped():
+            self._place()
+        self.editor.select(item.id if item is not None else None)
+        if item is None:
+            return
         block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
-        # Somebody chose it in the list, where dropped regions are listed: then they are wanted here as well.
-        if block is None and not item.admitted and not self.header.dropped.isChecked():
-            self.header.dropped.setChecked(True)
-            block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
         if block is not None:
             self.editor.show_line(block.first)
 
@@ -216,8 +214,15 @@ class CodeView(QWidget):
         return bool(self.path) and self.path not in self._texts
 
     def _wanted(self, path: str) -> list[ItemRow]:
-        items = self._by_path.get(path, [])
-        return items if self.header.dropped.isChecked() else [item for item in items if item.admitted]
+        items, chosen = self._by_path.get(path, []), self._selected.id if self._selected is not None else None
+        if self.header.dropped.isChecked():
+            return items
+        # A dropped one that somebody chose in the list is wanted here as well, as long as it is chosen.
+        return [item for item in items if item.admitted or item.id == chosen]
+
+    def _dropped(self) -> bool:
+        """Whether what is chosen was dropped."""
+        return self._selected is not None and not self._selected.admitted
 
     def _show(self, text: str, first_number: int) -> None:
         self.source = SourceText(text)

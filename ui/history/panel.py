@@ -194,7 +194,10 @@ class HistoryPanel(QWidget):
         """Mark the commits that edits were sampled from."""
         with self._quietly():
             self.commits.set_edits(edits)
-        self.sampled.setEnabled(bool(edits))
+        if self.sampled.isEnabled() != bool(edits):
+            # Of a run without edits there would be nothing to list, and no way back.
+            self.sampled.setEnabled(bool(edits))
+            self._filter()
         self._say()
         self.select(self._chosen)
 
@@ -235,7 +238,7 @@ class HistoryPanel(QWidget):
 
     def _filter(self) -> None:
         with self._quietly():
-            self.commits.filter(self.words.text(), self.sampled.isChecked())
+            self.commits.filter(self.words.text(), self.sampled.isChecked() and self.sampled.isEnabled())
         self._say()
         self.select(self._chosen)
 

@@ -37,7 +37,7 @@ class LabelContext(QWidget):
         self.place.setAccessibleName("Where the code stands")
         self.place.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         self.around, self.failed = TextBox("Function around it"), TextBox("Failing test")
-        self._column = column(self.place, self.around, self.failed, None, owner=self)
+        self._column = column(self.place, self.around, self.failed, owner=self)
         for part, share in ((self.around, 2), (self.failed, 3)):
             self._column.setStretchFactor(part, share)
 

@@ -22,7 +22,10 @@ from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
 from ui.style.controls import bind, column, split
+from ui.style.text_size import grown
 
+WIDEST_SIDE = 430
+"""Pixels that modes and note take at most."""
 HISTORY_LINES = 6
 """Entries of the history that are shown."""
 
@@ -63,6 +66,7 @@ class LabelsPanel(QWidget):
         self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
         self._scroll = CardScroll(self.side)
+        self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
         self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(560, 390), stretch=(3, 1))
         self._body = QWidget()
         column(self.bar, self.opinions, self._split, owner=self._body)

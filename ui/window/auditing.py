@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import UserError
 from ui.background.gateway import Errand, Gateway
-from ui.reading.inspection import COMPARISON, Inspection, Overview
+from ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview
 from ui.shell.notices import say_in_place
 from ui.window.browsing import Browsing
 from ui.window.reporting import NO_RUN, Reporting
@@ -61,6 +61,7 @@ class Auditing(QObject):
         self._ticks = 0
         self._tick = QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._look)
+        inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._follow)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
@@ -157,13 +158,18 @@ class Auditing(QObject):
         self._chosen[name] = value
         self._ask()
 
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Leave with the database: a run of that number in another one is audited anew."""
+        if before.database != now.database:
+            self.close()
+            self.runs = ()
+
     def _follow(self, overview: Overview) -> None:
-        """Leave with a run that is gone."""
-        # Deleted, or of a database that is not open any more.
+        """Leave with a run that was deleted."""
         if not {run.id for run in overview.runs}.issuperset(self.runs):
             if self._parts.shows(self._page):
                 self.close()
-            self.runs = ()  # another database's run of that number is audited anew
+            self.runs = ()
 
     def _leave(self, link: Link) -> None:
         self.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -12,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.store.rows import RunRow
 from ui.background.turns import Work
 from ui.figures.feed import FigureFeed
-from ui.reading.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
+from ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Trace, read_trace
 from ui.reading.rereading import Rereading
 from ui.shell.notices import say_in_place
 from ui.window.browsing import Browsing
@@ -43,13 +42,13 @@ class Comparing(QObject):
         self._parts, self._inspection, self._browsing, self._reporting = parts, inspection, browsing, reporting
         self.runs: tuple[int, ...] = ()  # the reference first
         self._read: Known = {}
-        self._database: Path | None = None
         self._reading = Rereading(inspection, self, "comparison", COMPARISON, times=3)
         self._reading.rested.connect(self._look_again)
         self._feed = FigureFeed(inspection, self, "compared figures")
         self._page: ComparePage | None = None
         self._scatter: FigureView | None = None
         self._summary: Summary | None = None
+        inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._follow)
 
     @property
@@ -107,7 +106,7 @@ class Comparing(QObject):
 
     def compare(self, run_ids: Sequence[int]) -> None:
         """Show these runs against the first of them."""
-        self.runs, self._database = tuple(run_ids), self._inspection.database
+        self.runs = tuple(run_ids)
         self.page.begin()
         self._parts.show_page(self.page)
         self._ask()
@@ -132,16 +131,18 @@ class Comparing(QObject):
         if overview is not None:
             self._follow(overview)
 
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Leave with the database: ids of runs mean others in another file."""
+        if before.database != now.database:
+            self.runs = ()
+            self.close()
+
     def _follow(self, overview: Overview) -> None:
-        """Read again when something was stored for a compared run that is on show; leave with its database.
+        """Read again when something was stored for a compared run that is on show.
 
         One reading at a time: while a run goes on, a large comparison would never come to its end otherwise.
         """
-        # Ids of runs mean others in another file.
-        if self._database != self._inspection.database:
-            self.runs = ()
-            self.close()
-        elif self._parts.shows(self._page) and not self._reading.busy and self._known(overview) != self._read:
+        if self._parts.shows(self._page) and not self._reading.busy and self._known(overview) != self._read:
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:

@@ -155,6 +155,8 @@ class Guide(QObject):
         """A job of this window ended."""
         if self._awaits and run_id is not None:
             self._awaits = False
+            if run_id != self._inspection.looked_at.run:
+                return  # the user looks at something else by now
             self._inspection.ask("guide", partial(highlights, run_id), partial(self._begin, asked=False))
 
     def _begin(self, found: tuple[RunRow, list[Highlight]], asked: bool) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import ItemRow
 from core.types import SourceFile
 from ui.code.project_search import Hit
-from ui.reading.inspection import Inspection
+from ui.reading.inspection import Inspection, LookedAt
 from ui.reading.open_project import OpenProject
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import MOST, Find, Target
@@ -97,6 +97,7 @@ class Searching(QObject):
         self._window, self._parts = window, parts
         self._project, self._inspection, self._browsing = project, inspection, browsing
         self._dialog: SearchDialog | None = None
+        inspection.moved.connect(self._move)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
@@ -110,6 +111,11 @@ class Searching(QObject):
         selected = self._parts.code.editor.textCursor().selectedText()
         # U+2029 is how Qt writes a line break in a selection; no line holds one.
         self._dialog.enter(selected if "\u2029" not in selected else "")
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Offer no place of a project that is not open any more."""
+        if before.project != now.project:
+            self.close()
 
     def close(self) -> None:
         """Close what stays open beside the window."""
