@@ -36,9 +36,8 @@ SAID = 300
 """Characters of a server's own words that a sentence repeats; a cut is marked."""
 GRACE = 1.0
 """Seconds that one silence may last beyond the time of the whole exchange, which thus is what ends it."""
-LONGEST_WAIT = 60.0
-"""Seconds between two tries, whatever a server asks for."""
-
+LONGEST_WAIT, LONGEST_ASKED = 60.0, 86_400.0
+"""Seconds between two tries at most, where a server asks for nothing, and where it does."""
 
 Hear = Callable[[str, str], bool]
 """Is told of new text of an answer, and of new thoughts; True when nothing more is wanted."""
@@ -208,7 +207,9 @@ class Line:
                 return _received(response, hear)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ImportError) as error:  # the last: of a proxy
             reason = _line(str(error)).rstrip(".") or type(error).__name__
-            raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
+            broken = isinstance(error, (httpx2.RemoteProtocolError, httpx2.ReadError))
+            what = "closed the connection before its answer was whole" if broken else "cannot be reached"
+            raise HttpFailure(f"The server at {url} {what}: {reason}.", passing=True) from None
 
 
 def _client(url: str) -> Client:
@@ -359,7 +360,7 @@ def _wait(asked: str) -> float:
         with suppress(ValueError, OverflowError):
             date = parsedate_to_datetime(asked)
             seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_WAIT)
+    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_ASKED)
 
 
 def _words(whole: Any) -> tuple[str, str]:

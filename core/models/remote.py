@@ -164,6 +164,7 @@ class RemoteModel:
         def heed() -> None:
             if stop.is_set():
                 raise Cancelled
+            self._say_noticed()
 
         try:
             while True:
@@ -217,10 +218,13 @@ class RemoteModel:
 
     def _tell(self) -> None:
         """Say what was found out about the server, and keep it with what is recorded of the model."""
+        self._say_noticed()
+        self.info = replace(self.info, conditions=self._conditions())
+
+    def _say_noticed(self) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
                 self._notify(f"{self.info.name}: {self._notices.get_nowait()}")
-        self.info = replace(self.info, conditions=self._conditions())
 
     def _conditions(self) -> str:
         room = f"+{self._generation.thought_tokens} tokens for thoughts" if self._thinks else ""
@@ -356,6 +360,11 @@ class RemoteModel:
                 if not failure.passing or attempt >= self._server.attempts or (self._gone and dead):
                     self._gone = self._gone or dead
                     raise
+                if failure.wait > LONGEST_WAIT:
+                    self._notices.put(
+                        f"The server asks to be left alone for {failure.wait / 60:.0f} minutes (status "
+                        f"{failure.status}), and is asked again then. Whoever stops the run can go on with it later."
+                    )
                 if stop.wait(failure.wait or min(LONGEST_WAIT, wait)):
                     raise
                 wait *= 2

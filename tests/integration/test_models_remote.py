@@ -231,7 +231,15 @@ DATE = "a date"
 
 @pytest.mark.parametrize(
     ("asked", "low", "high"),
-    [("7", 7, 7), (DATE, 20, 30), ("1e9", 60, 60), ("inf", 60, 60), ("nan", 0, 0), ("-3", 0, 0), ("soon", 0, 0)],
+    [
+        ("7", 7, 7),
+        (DATE, 20, 30),
+        ("3600", 3600, 3600),
+        ("inf", 86_400, 86_400),
+        ("nan", 0, 0),
+        ("-3", 0, 0),
+        ("soon", 0, 0),
+    ],
 )
 def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: float) -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
@@ -239,6 +247,32 @@ def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: f
     with server(lambda n, body: (429, b"", head)) as (address, _), pytest.raises(HttpFailure) as failure:
         Line().complete(address, {}, 5.0)
     assert low <= failure.value.wait <= high and failure.value.passing
+
+
+def test_a_server_that_asks_for_an_hour_is_left_alone_until_somebody_stops() -> None:
+    said: list[str] = []
+
+    def hear(text: str) -> None:
+        said.append(text)
+        model.cancel()
+
+    with server(lambda n, body: (429, b"", {"Retry-After": "3600"})) as (address, asked):
+        settings = EndpointSettings(address, "m", attempts=5, timeout=5.0, concurrency=1)
+        model = RemoteModel(settings, ModelSettings(), Served("m"), key="k", notify=hear)
+        with pytest.raises(Cancelled):
+            list(model.generate(requests(1)))
+    assert said == [
+        "m: The server asks to be left alone for 60 minutes (status 429), and is asked again then. Whoever stops the "
+        "run can go on with it later."
+    ]
+    assert len(asked) == 1
+
+
+def test_a_server_that_hangs_up_in_the_middle_is_not_called_out_of_reach() -> None:
+    """It says that more is to come than it sends."""
+    with server(lambda n, body: (200, completion("x"), {"Content-Length": "4000"})) as (address, _):
+        (found,) = remote(address, attempts=1).generate(requests(1))
+    assert "closed the connection before its answer was whole" in found.error
 
 
 def test_a_servers_own_words_are_one_line_for_any_terminal() -> None:
