@@ -19,6 +19,7 @@ from app.console import Display, print_result
 from app.figures import print_figures
 from app.output import print_json
 from app.windows import has_screen, show
+from core import platform
 from core.errors import Cancelled, UserError
 from core.figures.export import to_json
 from core.kinds import IMPORTED, TASKS, configured, project_of
@@ -324,8 +325,9 @@ def stopping(control: Control) -> Iterator[None]:
         control.stop()
 
     numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` sets it
-        numbers.append(signal.SIGHUP)
+    hangup = platform.HANGUP
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # as `nohup` sets it
+        numbers.append(hangup)
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from app import options as shared
 from app.paths import bundles_folder, default_database
 from core.errors import UserError
+from core.platform import call, needs_display
 from core.settings import RunSettings
 from core.source.notebook import has_notebooks
 
@@ -58,7 +58,7 @@ def open_project(options: argparse.Namespace) -> int:
 
 def has_screen() -> bool:
     """Whether a window can be shown: Qt would end the process where it cannot."""
-    if not sys.platform.startswith("linux") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("QT_QPA_PLATFORM"):
+    if not needs_display() or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("QT_QPA_PLATFORM"):
         return True
     display = os.environ.get("DISPLAY", "")
     local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
@@ -68,8 +68,8 @@ def has_screen() -> bool:
 def _answers(path: str) -> bool:
     """Whether an X server listens at its usual socket, in the file system or (Linux) beside it."""
     for address in (path, f"\0{path}"):
-        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
-            connection.connect(address)
+        with suppress(OSError):
+            call(address)
             return True
     return False
 
@@ -80,7 +80,13 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
     Raises UserError where there is no screen.
     """
     _require_screen()
-    from app.gui import open_window
+    try:
+        from app.gui import open_window
+    except ImportError as error:
+        raise UserError(
+            f"Qt cannot be loaded: {error}.",
+            "`make demo` as root installs its system libraries, or names them; `--headless` needs none.",
+        ) from error
 
     return open_window(project, database, start)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venv in this checkout with everything RTC Inspector needs. Usage: [GPU=...] scripts/bootstrap.sh demo|dev
-# Missing system packages are installed when run as root with apt, else named in one line to copy.
+# Missing system packages are installed when run as root with apt, else named in one line to copy; the demo goes on without
+# those that only the window or another sandbox needs.
 # GPU=cuda, vulkan, metal or none: what llama.cpp is built for; else what is built already stays (docs/llama-cpp.md).
 set -eu
 cd "$(dirname "$0")/.."
@@ -72,19 +73,21 @@ case $gpu in
     *) refuse "GPU=$gpu is not known: say GPU=cuda, GPU=vulkan, GPU=metal, or GPU=none." ;;
 esac
 
-if [ -n "$missing" ]; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "Installing system packages:$missing"
-        export DEBIAN_FRONTEND=noninteractive
-        apt-get update -q
-        # shellcheck disable=SC2086
-        apt-get install -y -q --no-install-recommends $missing
-    else
-        echo "System packages are missing. Install them with:" >&2
-        echo "sudo apt-get install -y$missing" >&2
-        exit 2
-    fi
+if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "Installing system packages:$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    apt-get update -q && apt-get install -y -q --no-install-recommends $missing && missing=
 fi
+for package in $missing; do
+    case $extra-$package in
+        dev-* | *-g++ | *-python3-venv | *-libvulkan-dev | *-glslc | *-spirv-headers)
+            echo "System packages are missing. Install them with:" >&2
+            refuse "sudo apt-get install -y$missing"
+            ;;
+    esac
+done
+[ -z "$missing" ] || echo "Going on without$missing: the terminal (ARGS=--headless) and the Landlock sandbox need none of them." >&2
 
 [ "$gpu" != vulkan ] || grep -qs VK_EXT_layer_settings "$vulkan/vulkan_core.h" \
     || refuse "GPU=vulkan needs newer headers than those in $vulkan (as in Debian 12): set VULKAN_SDK to LunarG's SDK."

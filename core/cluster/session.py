@@ -19,8 +19,8 @@ from typing import Any
 
 from core.errors import UserError
 from core.kinds import task
+from core.platform import usable_cores
 from core.settings import RunSettings
-from core.settings.cores import usable_cores
 from core.source.walk import every_file
 from core.types import Notify
 

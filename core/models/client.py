@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ from core.models.memory import window_of
 from core.models.process import SILENCE, WorkerLink, WorkerProcess
 from core.models.styles import ChosenStyle, choose_style, wire_style
 from core.models.wire import Wire
+from core.platform import usable_cores
 from core.settings import ModelSettings
 from core.types import Report
 from core.waiting import Beat, unheard
@@ -220,7 +220,7 @@ def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> Model
 
 def default_threads() -> int:
     """One core fewer than this process may use: ggml's threads spin, and the sandbox needs one."""
-    return max(1, len(os.sched_getaffinity(0)) - 1)
+    return max(1, usable_cores() - 1)
 
 
 def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) -> Wire:

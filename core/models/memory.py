@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import platform
 from core.models.gguf import GgufHeader
 from core.settings import DEFAULT_CONTEXT, ModelSettings
 
@@ -71,7 +72,7 @@ def memory_now() -> Memory:
 
 def available_memory() -> int:
     """Bytes that can be taken without swapping; the control group's limit counts too."""
-    return min(_meminfo("MemAvailable:", UNKNOWN), _group())
+    return min(platform.available_memory() or _meminfo("MemAvailable:", UNKNOWN), _group())
 
 
 def _meminfo(name: str, otherwise: int) -> int:

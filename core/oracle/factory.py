@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from core import platform
 from core.oracle.cache import BaselineCache, cache_folder
 from core.oracle.environment import environment_for, environments_folder
 from core.oracle.fingerprint import fingerprint
@@ -34,6 +35,7 @@ def open_oracle(
     old), SandboxError, and what `progress` raises.
     """
     root = codebase.root.resolve()
+    settings = replace(settings, image=settings.image or platform.image_to_show())
     install = read_install(root, settings)
     beat = partial(progress, "installing", 0, 1) if progress is not None else unheard
     sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)

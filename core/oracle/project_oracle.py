@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import queue
 import threading
 from collections.abc import Callable, Sequence, Set
@@ -26,6 +25,7 @@ from core.oracle.trial import Trial, lines_of
 from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.oracle.zygote import EngineWait
+from core.platform import usable_cores
 from core.settings import OracleSettings
 from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict, counted_tests, tests_not_asked
 from core.waiting import in_thread
@@ -60,7 +60,7 @@ class ProjectOracle:
         self.name = f"tests/{sandbox.name}"
         self.image_digest = sandbox.image_digest
         # Without a sandbox, tests that run at a time meet each other's files and ports.
-        self._at_once = sandbox.name != "none" and len(os.sched_getaffinity(0)) > 1
+        self._at_once = sandbox.name != "none" and usable_cores() > 1
         self._protected = Claim.WRITABLE_FOLDERS in sandbox.claims
         self._sandbox = sandbox
         self._new_sandbox = new_sandbox

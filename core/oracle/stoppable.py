@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import signal
 import subprocess
 import threading
 import time
@@ -14,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import IO, TypeVar
 
+from core import platform
 from core.types import Report
 from core.waiting import Beat, in_thread, result_of, wait_for
 
@@ -33,7 +31,7 @@ def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
             out, err = _awaited(process, time.monotonic() + patience, beat)
         except BaseException:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+                platform.end_session(process.pid)
             raise
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, out, err)
@@ -57,7 +55,7 @@ def lock(file: IO[str], beat: Beat) -> None:
 
     def taken(step: float) -> bool | None:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            platform.lock(file.fileno())
         except BlockingIOError:
             time.sleep(step)
             return None

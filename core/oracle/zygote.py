@@ -6,11 +6,11 @@ import itertools
 import json
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from core import platform
 from core.oracle.sandbox.process import Process
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
@@ -22,7 +22,7 @@ MARGIN = 10.0
 AWAY = 20.0
 """Seconds that an engine may be away: one that was restarted is back within that."""
 RETRY = 0.25
-KILLED = 128 + signal.SIGKILL
+KILLED = 128 + platform.KILL
 """The status of a process that was killed from outside, which nobody but the system does while it is waited for."""
 
 Reply = dict[str, Any]

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from core.errors import Cancelled
 from core.generation import Role
 from core.kinds import task
+from core.platform import usable_cores
 from core.run.control import Control
 from core.run.events import Event, ItemReady, Progress
 from core.settings import RunSettings
-from core.settings.cores import share_cores, usable_cores
+from core.settings.cores import share_cores
 from core.store.rows import TRIAL, PaceRow
 
 if TYPE_CHECKING:

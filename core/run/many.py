@@ -21,13 +21,14 @@ from core.generation import Extraction, Model, ModelInfo, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.loading import local_files
 from core.models.styles import with_recorded_style
+from core.platform import usable_cores
 from core.run import pipeline
 from core.run.control import Control
 from core.run.events import RunFinished
 from core.run.opening import WhenNeeded, enter_cluster, open_models, record, require_same
 from core.run.state import Caller, Emit, Made, Parts, Run
 from core.settings import NamedModel, RunSettings
-from core.settings.cores import share_cores, usable_cores
+from core.settings.cores import share_cores
 from core.settings.setting import check
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow

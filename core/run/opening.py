@@ -17,10 +17,11 @@ from core.kinds import task
 from core.models.devices import slowed
 from core.models.loading import check_machine, model_file, open_model
 from core.models.styles import forward_only, with_recorded_style
+from core.platform import usable_cores
 from core.run.control import Control
 from core.run.state import Caller, Emit, Parts, Run
 from core.settings import ModelSettings, NamedModel, RunSettings
-from core.settings.cores import share_cores, usable_cores
+from core.settings.cores import share_cores
 from core.source.codebase import project_name
 from core.store.writer import Store
 from core.trips.opening import check_source, opener

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import UserError
+from core.platform import usable_cores
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
-from core.settings.cores import usable_cores, with_workers
+from core.settings.cores import with_workers
 from core.syntax import NEWLINE
 from core.trips.judged import learn, open_named
 from core.trips.opening import opener

@@ -19,8 +19,8 @@ from core.metrics.greedy_match import matched
 from core.metrics.pairs import CRYSTAL, NAMES, all_scores
 from core.metrics.registry import PERTURBATIONS, stored_name
 from core.metrics.syntax import heads, plain_code
+from core.platform import usable_cores
 from core.rewrites.names import generic_variables, mask_name
-from core.settings.cores import usable_cores
 from core.store.reader import Reader
 from core.store.rows import CandidateRow
 from core.store.writer import Store

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from core.settings import OracleSettings, RunSettings
@@ -10,11 +9,6 @@ from core.settings import OracleSettings, RunSettings
 CORES_A_JUDGE = 8
 """One judge keeps up with a model on about this many cores: a verdict takes less than a second, a sample many."""
 MOST_JUDGES = 8
-
-
-def usable_cores() -> int:
-    """Those this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def share_cores(settings: RunSettings, cores: int) -> RunSettings:

@@ -5,12 +5,12 @@ A killed process lets go at once, whatever killed it; no process ids are compare
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from core import platform
 from core.errors import StoreError
 
 _PATIENCE = 0.5
@@ -50,12 +50,12 @@ class Claim:
 def is_claimed(database: Path, run_id: int) -> bool:
     """Whether a living process works on the run."""
     try:
-        handle = os.open(_lock_file(database, run_id), os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(_lock_file(database, run_id), os.O_RDONLY | platform.PRIVATE)
     except OSError:
         return False
     try:
         # Shared, so that two who only look do not take each other for somebody at work.
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        platform.lock(handle, shared=True)
     except OSError:
         return True
     finally:
@@ -65,9 +65,9 @@ def is_claimed(database: Path, run_id: int) -> bool:
 
 def _take(path: Path) -> int | None:
     """An open, locked handle; None while somebody else holds the lock or has just removed the file."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | platform.PRIVATE, 0o644)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        platform.lock(handle)
         # Its holder may have removed the file between our opening and locking it; a lock on a file without a name keeps
         # nobody out.
         if path.stat().st_ino == os.fstat(handle).st_ino:

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from core import platform
 from core.errors import StoreError, UserError
 from core.store.connection import SIDE_FILES, Connection, connect, settle
 from core.store.failures import NO_DATABASE, explained
@@ -30,10 +31,10 @@ def network_caution(path: Path, mounts: str | None = None) -> str:
     """
     try:
         device = (path if path.exists() else path.parent).stat().st_dev
-        mounts = Path("/proc/self/mountinfo").read_text("utf-8", "replace") if mounts is None else mounts
+        mounts = platform.mounts() if mounts is None else mounts
     except OSError:
         return ""
-    ours = f"{os.major(device)}:{os.minor(device)}"
+    ours = platform.device(device)
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
         kind = after.partition(" ")[0]

@@ -185,7 +185,7 @@ class Versions:
         self._files = files
         self._elsewhere = max((len(file.text) for file in files.values()), default=0) > IN_PLACE
         self._process: Any = None
-        self._pipe: Connection[Any, Any] | None = None
+        self._pipe: Any = None  # a `Connection`, which Windows has another class for
         self._made: dict[Wanted, Version | Refused] = {}
         self._turn = RLock()
         self._closed = False

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from app.cli import _GROUPS, build_parser
+from app.windows import show
+from core.errors import UserError
 
 LATER = {
     *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer", "scipy"),
@@ -26,6 +29,7 @@ NOT_NEEDED = {
 def test_the_window_stands_without_what_it_does_not_need_yet() -> None:
     code = """
 import sys
+from pathlib import Path
 from app import cli
 cli.build_parser("open").parse_args(["open", "."])
 import app.gui, ui.main_window
@@ -54,3 +58,10 @@ def test_a_command_loads_nothing_that_it_does_not_need(command: str) -> None:
     code = f"import sys\nfrom app import cli\ncli.build_parser({command!r})\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "rich" in loaded and NOT_NEEDED[command].isdisjoint(loaded), NOT_NEEDED[command] & set(loaded)
+
+
+def test_qt_without_its_libraries_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "app.gui", None)  # as where libEGL is missing
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    with pytest.raises(UserError, match="Qt cannot be loaded"):
+        show(None, tmp_path / "runs.sqlite", None)

@@ -33,6 +33,35 @@ def _library() -> Any:
     return ctypes.CDLL(None)
 
 
+def guarded(send: Send, body: Callable[[], None]) -> None:
+    """Call what this child is for, and end; never returns. All it needs then is taken before a candidate runs."""
+    leave, status = os._exit, 1
+    try:
+        body()
+        status = 0
+    except BaseException as error:
+        send("aborted", describe(error))
+    flush()
+    leave(status)
+
+
+def describe(error: BaseException) -> str:
+    """One line naming an exception, whatever its `__str__` does."""
+    with contextlib.suppress(BaseException):
+        return "%s: %s" % (type(error).__name__, str(error)[:500])
+    return type(error).__name__
+
+
+def flush() -> None:
+    """Push out what was printed, before `os._exit` drops it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()
+
+
+assert sys.platform != "win32"  # inside a sandbox
+
+
 def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send:
     """Become a process of its own with limits, default signals and the reporting channel."""
     os.setsid()
@@ -69,29 +98,3 @@ def _limit(config: dict[str, Any]) -> None:
             resource.setrlimit(kind, (bound, bound))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
-
-
-def guarded(send: Send, body: Callable[[], None]) -> None:
-    """Call what this child is for, and end; never returns. All it needs then is taken before a candidate runs."""
-    leave, status = os._exit, 1
-    try:
-        body()
-        status = 0
-    except BaseException as error:
-        send("aborted", describe(error))
-    flush()
-    leave(status)
-
-
-def describe(error: BaseException) -> str:
-    """One line naming an exception, whatever its `__str__` does."""
-    with contextlib.suppress(BaseException):
-        return "%s: %s" % (type(error).__name__, str(error)[:500])
-    return type(error).__name__
-
-
-def flush() -> None:
-    """Push out what was printed, before `os._exit` drops it."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(BaseException):
-            stream.flush()

@@ -104,7 +104,7 @@ def _numbered() -> bool:
 
     Looking at the values themselves costs a forked process a copy of the page that each lies on.
     """
-    if sys.implementation.name != "cpython" or sys.maxsize < 1 << 32 or sys.abiflags:
+    if sys.implementation.name != "cpython" or sys.maxsize < 1 << 32 or vars(sys).get("abiflags"):
         return False
     with contextlib.suppress(ImportError):
         kind, module = type("Tried", (), {}), types.ModuleType("tried")

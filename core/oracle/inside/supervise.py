@@ -7,12 +7,15 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 from typing import Any, Callable
 
 from .channel import FrameReader
 from .child import SET_DUMPABLE, control
 from .scratch import Scratch
+
+assert sys.platform != "win32"  # inside a sandbox
 
 JUDGE_BYTES = 16 << 20
 EACH_BYTES, EACH_FAILURE_BYTES = 1 << 10, 8 << 10

@@ -38,22 +38,26 @@ class QuietWatch:
 
     def start(self) -> None:
         """Install the handler; in the main thread, before any test."""
-        signal.signal(signal.SIGVTALRM, self._beat)
+        if sys.platform != "win32":
+            signal.signal(signal.SIGVTALRM, self._beat)
 
     def stop(self) -> None:
         """Leave no timer behind."""
         self.disarm()
-        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        if sys.platform != "win32":
+            signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
 
     def arm(self) -> None:
         """A test begins."""
         self._last, self._armed = 0, True
-        signal.setitimer(signal.ITIMER_VIRTUAL, QUIET, QUIET)
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_VIRTUAL, QUIET, QUIET)
 
     def disarm(self) -> None:
         """No test runs."""
         self._armed = False
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
     def _beat(self, number: int, frame: FrameType | None) -> None:
         if not self._armed:

@@ -16,7 +16,10 @@ from typing import Any
 
 from .channel import Send
 from .scratch import Scratch
-from .supervise import Body, Supervisor, Wakeup
+
+assert sys.platform != "win32"  # inside a sandbox
+
+from .supervise import Body, Supervisor, Wakeup  # noqa: E402
 
 
 class Wire:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
-from typing import IO
 
+from core import platform
 from core.errors import SandboxError
 from core.oracle.sandbox.bubblewrap_arguments import (
     INSIDE,
@@ -52,7 +51,7 @@ class Hold:
     def take(self, process: int) -> None:
         """Take PID 1 inside in hand, by its number outside; one that ended already needs no hand."""
         with self._lock, suppress(ProcessLookupError):
-            self._inside = os.pidfd_open(process)
+            self._inside = platform.handle(process)
             if self._namespace is not None:
                 self._namespace.watch(process, self._group.folders if self._group else ())
 
@@ -60,7 +59,7 @@ class Hold:
         """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""
         with self._lock, suppress(ProcessLookupError):
             if self._inside is not None:
-                signal.pidfd_send_signal(self._inside, signal.SIGKILL)
+                platform.kill_by(self._inside)
 
     def free(self) -> None:
         """Let everything go; idempotent."""
@@ -134,14 +133,14 @@ class BubblewrapSandbox:
         """Put the command together, outermost first."""
         shown = visible(launch.readonly, self._system.covers)
         identity, become = own_user(), list[str]()
-        if os.geteuid() == 0:
+        if platform.is_root():
             user = inside_user(Path(launch.cwd))
             shown = readable(shown, user)
             hold.enter(MappedNamespace(user, INSIDE))
             identity, become = mapped_user(), become_inside()
         with ExitStack() as stack:
             accounts = account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
-            files = {stack.enter_context(_memory_file(text)).fileno(): name for name, text in accounts.items()}
+            files = {stack.enter_context(platform.memory_file(text)).fileno(): name for name, text in accounts.items()}
             words = arguments(launch, self._system, shown, files, identity)
             program = [*become, *self._limits(launch.limits), *launch.argv]
             return self._spawn(hold, [*words, "--", *program], files)
@@ -169,14 +168,6 @@ class BubblewrapSandbox:
             words += [f"--data={limits.memory_mib << 20}", f"--as={limits.address_space_mib << 20}"]
             words.append(f"--nproc={limits.processes}")
         return [self._prlimit, *words, "--"]
-
-
-def _memory_file(text: str) -> IO[bytes]:
-    """An open file that reads `text`."""
-    file = os.fdopen(os.memfd_create("rtc-inspector"), "wb+", buffering=0)
-    file.write(text.encode())
-    file.seek(0)
-    return file
 
 
 def _refused(message: str) -> SandboxError:

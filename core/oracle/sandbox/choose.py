@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from core import platform
 from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
@@ -39,7 +40,9 @@ def self_check(sandbox: Sandbox) -> None:
         last = errors[-1] if errors else f"exit status {status}"
         raise SandboxError(
             f"The sandbox {sandbox.name} starts, but cannot show files of this machine: {last}.",
-            "Is the engine on another machine, or in a virtual one? Use one that runs here, or `--sandbox bubblewrap`.",
+            "Is the engine on another machine, or in a virtual one? Use one that runs here, or `--sandbox bubblewrap`."
+            if sandbox.name == "docker"
+            else "Use another one: `rtc-inspector doctor` says which work here.",
         )
 
 
@@ -64,6 +67,8 @@ def choose_sandbox(
     on top of that image, which `beat` can stop. `notice` hears what the user should know. Raises SandboxError, and what
     `beat` raises.
     """
+    if name in ("auto", "docker"):
+        image = image or platform.image_to_show()
     if name != "auto" or image is not None:
         return _opened("docker" if name == "auto" else name, image, notice, install, beat)
     reasons = []
@@ -80,6 +85,7 @@ def choose_sandbox(
 
 def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
     """Each sandbox, tried out: whether it works here, and what to do where not."""
+    image = image or platform.image_to_show()
     return [_status(name, image if name == "docker" else None) for name in NAMES]
 
 

@@ -14,6 +14,7 @@ import fcntl
 import os
 import platform
 import struct
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TypedDict
@@ -100,9 +101,24 @@ def abi() -> int:
     return _call(_CREATE, None, ctypes.c_size_t(0), 1)
 
 
+def machine() -> tuple[str, str]:
+    """Return the processor's kind and the kernel's version."""
+    return platform.machine(), platform.release()
+
+
 def processor_is_known() -> bool:
     """Return whether the numbers of system calls are known for this processor and word size."""
     return platform.machine() in _ARCHITECTURES and struct.calcsize("P") == 8
+
+
+def _call(number: int, *arguments: object) -> int:
+    result = int(_libc.syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+assert sys.platform == "linux"
 
 
 def confine(plan: Confinement) -> int:
@@ -114,13 +130,6 @@ def confine(plan: Confinement) -> int:
     _call(_RESTRICT, ruleset, 0)
     os.close(ruleset)
     return _install(_filter(version))
-
-
-def _call(number: int, *arguments: object) -> int:
-    result = int(_libc.syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return result
 
 
 def _prctl(option: int, value: int) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import platform
 from core.oracle.sandbox.protocol import Limits
 
 _PREFIX = "rtc-inspector-"
@@ -73,7 +74,7 @@ class FileGroups:
         for parent in self.parents:
             for folder in parent.glob(f"{_PREFIX}*-*"):
                 maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
-                if not Path("/proc", maker).exists():
+                if not platform.is_alive(maker):
                     with suppress(OSError):
                         folder.rmdir()
 
@@ -105,7 +106,7 @@ def _own_groups(controller: str) -> Iterator[Path]:
         _, names, path = line.split(":", 2)
         paths.update(dict.fromkeys(names.split(","), path))
     kind = "cgroup" if controller else "cgroup2"
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in platform.mounts().splitlines():
         before, _, after = line.partition(" - ")
         root, point = before.split()[3:5]
         options = after.split()[-1].split(",")
@@ -174,7 +175,7 @@ def _makers() -> Iterator[GroupMaker]:
         yield groups
     names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
     variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
-    if os.geteuid() != 0 and variables and shutil.which("systemd-run"):
+    if not platform.is_root() and variables and shutil.which("systemd-run"):
         yield Scopes(variables)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from docker import APIClient
 from docker.errors import APIError
 from docker.types import LogConfig, Mount, Ulimit
 
+from core import platform
 from core.oracle.sandbox.docker_engine import Engine
 from core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
 from core.oracle.sandbox.inside_user import User
@@ -84,12 +84,10 @@ def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
 def _ulimits(engine: Engine) -> Iterator[Ulimit]:
     """Limits of each process, never above our own: an engine run by a bounded user may not raise them."""
     yield Ulimit(name="core", soft=0, hard=0)
-    files = min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    files, processes = (4096 if bound < 0 else min(4096, bound) for bound in platform.bounds_of_processes())
     yield Ulimit(name="nofile", soft=min(1024, files), hard=files)
     if engine.podman:
         # Podman asks for a million processes unless told otherwise, which not every machine grants.
-        allowed = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-        processes = 4096 if allowed == resource.RLIM_INFINITY else min(4096, allowed)
         yield Ulimit(name="nproc", soft=processes, hard=processes)
 
 
@@ -123,7 +121,7 @@ def _around_writable(shown: Sequence[Path], launch: Launch) -> list[Path]:
 def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
     """`shown`, each followed by the file systems mounted below it, but for those of single users (FUSE)."""
     points = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in platform.mounts().splitlines():
         before, _, after = line.partition(" - ")
         if not after.startswith("fuse"):
             # The kernel writes blanks and the like as octal numbers.
@@ -139,7 +137,7 @@ def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
 def owner_mark() -> str:
     """Says which process made a container: machine start, pid namespace, pid and its start."""
     pid = str(os.getpid())
-    return "/".join((*_here(), pid, _start_time(pid)))
+    return "/".join((*platform.host_mark(), pid, platform.start_of(pid)))
 
 
 def remove_leftovers(client: APIClient) -> None:
@@ -153,17 +151,4 @@ def remove_leftovers(client: APIClient) -> None:
 def _abandoned(mark: str) -> bool:
     """Whether the maker lived here and does no more."""
     *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
-    return where == _here() and pid.isdigit() and _start_time(pid) != started
-
-
-def _here() -> list[str]:
-    """Since when this machine runs, and which processes we can see."""
-    return [Path("/proc/sys/kernel/random/boot_id").read_text().strip(), Path("/proc/self/ns/pid").readlink().name]
-
-
-def _start_time(pid: str) -> str:
-    """In clock ticks since the machine started; empty for no such process."""
-    try:
-        return Path("/proc", pid, "stat").read_text(errors="replace").rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
+    return where == platform.host_mark() and pid.isdigit() and platform.start_of(pid) != started

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from docker.context import ContextAPI
 from docker.errors import DockerException
 from docker.utils import kwargs_from_env
 
+from core import platform
 from core.errors import SandboxError
 
 FAILURES = (DockerException, requests.RequestException, OSError)
@@ -113,7 +113,7 @@ def _addresses() -> Iterator[dict[str, Any]]:
             )
         yield dict(kwargs_from_env())
         return
-    runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
+    runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{platform.user()[0]}")
     paths = [
         *_context_socket(),
         "/var/run/docker.sock",
@@ -163,9 +163,7 @@ def _connect(options: Mapping[str, Any], timeout: float | None, api: str) -> API
     """Knock on a socket first: docker-py leaves its own open when nobody listens. Raises one of `FAILURES`."""
     address = str(options["base_url"])
     if address.startswith("unix://"):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
-            connection.connect(address.removeprefix("unix://"))
+        platform.call(address.removeprefix("unix://"), 10)
     return APIClient(**options, version=api, timeout=timeout)  # type: ignore[arg-type]
 
 

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from core.oracle.sandbox.confinement import Answers, Confinement
+    from core.oracle.sandbox.confinement import Confinement
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -41,6 +41,12 @@ class Plan(TypedDict):
     environment: dict[str, str]
     program: list[str]
     confined: Confinement | None
+
+
+assert sys.platform == "linux"
+
+if TYPE_CHECKING:
+    from core.oracle.sandbox.confinement import Answers
 
 
 def main(plan: Plan) -> int:

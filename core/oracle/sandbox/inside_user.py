@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import platform
 from core.errors import SandboxError
 
 NOBODY = 65534
@@ -30,8 +31,8 @@ class User:
 
 def inside_user(project: Path) -> User:
     """The caller; for root the owner of `project`, or nobody where root owns that too. Raises SandboxError."""
-    if os.geteuid() != 0:
-        return User(os.geteuid(), os.getegid())
+    if not platform.is_root():
+        return User(*platform.user())
     try:
         status = project.stat()
     except OSError as error:
@@ -46,7 +47,7 @@ def closed_to_tests(project: Path) -> str:
 
     Root's own files may be closed to all others. What hypothesis keeps so is not needed. Raises SandboxError.
     """
-    if os.geteuid() != 0:
+    if not platform.is_root():
         return ""
     user, closed = inside_user(project), list[Path]()
     for folder, names, files in os.walk(project):

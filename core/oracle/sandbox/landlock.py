@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from core import platform
 from core.errors import SandboxError
-from core.oracle.sandbox import confinement
-from core.oracle.sandbox.confinement import Confinement
 from core.oracle.sandbox.host_system import host_system, visible
 from core.oracle.sandbox.inside_user import User
 from core.oracle.sandbox.protocol import Claim, Launch
 from core.oracle.sandbox.unconfined import Guarded
+
+if TYPE_CHECKING:
+    from core.oracle.sandbox.confinement import Confinement
 
 _KEPT = frozenset(
     {
@@ -37,11 +38,15 @@ class LandlockSandbox(Guarded):
 
     def __init__(self, newest: int | None = None) -> None:
         """Ask the kernel what it has; use no newer version of Landlock than `newest`. Raises SandboxError."""
-        kernel = f"kernel {platform.release()}"
+        super().__init__()
+        from core.oracle.sandbox import confinement
+
+        machine, release = confinement.machine()
         if not confinement.processor_is_known():
             raise SandboxError(
-                f"The sandbox landlock knows no {platform.machine()} processor.", "Use Docker, or install bubblewrap."
+                f"The sandbox landlock knows no {machine} processor.", "Use Docker, or install bubblewrap."
             )
+        kernel = f"kernel {release}"
         try:
             self._abi = min(confinement.abi(), newest or sys.maxsize)
         except OSError as error:
@@ -53,8 +58,7 @@ class LandlockSandbox(Guarded):
         self._kernel = kernel
         self._system = [str(path) for path in host_system().mounts]
         # Root stays root by number, without one of its rights: to change the number takes a right as well.
-        self.claims = _KEPT | ({Claim.UNPRIVILEGED} if os.geteuid() else frozenset())
-        super().__init__()
+        self.claims = _KEPT | (frozenset() if platform.is_root() else {Claim.UNPRIVILEGED})
 
     @property
     def detail(self) -> str:
@@ -67,16 +71,21 @@ class LandlockSandbox(Guarded):
     def _confined(self, launch: Launch) -> Confinement:
         """Return what of the machine is shown. Raises SandboxError."""
         shown = visible(launch.readonly, map(Path, self._system))
-        if os.geteuid() == 0:
+        if platform.is_root():
             _check_readable(shown)
         readable = [*self._system, *map(str, shown)]
-        return Confinement(abi=self._abi, scratch=self.scratch, readable=readable, processes=launch.limits.processes)
+        return {
+            "abi": self._abi,
+            "scratch": self.scratch,
+            "readable": readable,
+            "processes": launch.limits.processes,
+        }
 
 
 def _check_readable(shown: tuple[Path, ...]) -> None:
     """Refuse what root could read by its rights alone, which the program has not. Raises SandboxError."""
     for path in shown:
-        if not User(0, os.getegid()).may_read(path):
+        if not User(*platform.user()).may_read(path):
             raise SandboxError(
                 f"{path} is closed to root without its rights, which is how tests run here.",
                 f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as its owner.",

@@ -13,16 +13,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from core import platform
 from core.errors import SandboxError
 from core.oracle.inside.scratch import remove
-from core.oracle.sandbox import guardian
-from core.oracle.sandbox.guardian import Plan
 from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.process import Process
 from core.oracle.sandbox.protocol import Claim, Launch
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # programs of their own, for Linux alone
     from core.oracle.sandbox.confinement import Confinement
+    from core.oracle.sandbox.guardian import Plan
+
+GUARDIAN = Path(__file__).with_name("guardian.py")
 
 _PREFIX = "rtc-inspector-"
 
@@ -40,7 +42,12 @@ class Guarded(ABC):
     claims: frozenset[Claim]
 
     def __init__(self) -> None:
-        """Name the scratch folder; it is made when a process starts, and removed when that is closed."""
+        """Name the scratch folder; it is made when a process starts, and removed when that is closed.
+
+        Raises SandboxError where the system has no guardian.
+        """
+        if not platform.LINUX:
+            raise SandboxError(f"The sandbox {self.name} is for Linux alone.", "Use Docker.")
         _sweep(self.name)
         # Resolved, for what is asked of a path inside is compared with it.
         folder = Path(tempfile.gettempdir()).resolve()
@@ -71,18 +78,18 @@ class Guarded(ABC):
             ) from error
         life, writing = os.pipe()
         end = io.FileIO(writing, "wb")  # whose `close` may be called again, by any thread
-        plan = Plan(
-            life=life,
-            memory=launch.limits.memory_mib << 20,
-            address_space=launch.limits.address_space_mib << 20,
-            file_size=launch.limits.scratch_mib << 20,
-            environment=dict(launch.environment),
-            program=list(launch.argv),
-            confined=confined,
-        )
+        plan: Plan = {
+            "life": life,
+            "memory": launch.limits.memory_mib << 20,
+            "address_space": launch.limits.address_space_mib << 20,
+            "file_size": launch.limits.scratch_mib << 20,
+            "environment": dict(launch.environment),
+            "program": list(launch.argv),
+            "confined": confined,
+        }
         try:
             return LocalProcess(
-                [sys.executable, "-I", "-S", guardian.__file__, json.dumps(plan)],
+                [sys.executable, "-I", "-S", str(GUARDIAN), json.dumps(plan)],
                 (life,),
                 cwd=launch.cwd,
                 end=end.close,
@@ -126,5 +133,5 @@ def _sweep(name: str) -> None:
     prefix = f"{_PREFIX}{name}-"
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
         maker = folder.name.removeprefix(prefix).partition("-")[0]
-        if not Path("/proc", maker).exists():
+        if not platform.is_alive(maker):
             _remove(folder)

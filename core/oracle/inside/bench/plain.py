@@ -30,6 +30,8 @@ from ..screening import screen
 from ..sources import install
 from .confined import confined, perhaps
 
+assert sys.platform != "win32"  # inside a sandbox
+
 UNFIT = -1
 """What a child answers where a program is not for it."""
 FAREWELL = 0.2
