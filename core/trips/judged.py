@@ -18,8 +18,8 @@ from core.trips.opening import Opened
 from core.trips.protocol import Trip
 from core.types import Candidate, Codebase, Item, LearnsLater, Notify, Oracle, Report, SourceFile, Span, Suite, Verdict
 
-_TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py::test_(?P<number>\d+)\w*")
-"""A test of an item, as `core.oracle.bench.project` names them."""
+_TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py(?:::test_(?P<number>\d+)\w*)?|problems/(?P<own>\w+)\.py")
+"""A test of an item, the file of its tests or its own, as `core.oracle.bench.project` names them."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,15 @@ def open_written(
 
     The whole suite is never run to confirm a pass: the tests of other items say nothing about it.
     """
+    keys = origin_of(root).keys
+
+    def say(text: str) -> None:
+        notify(_of_items(text, keys))
+
     try:
-        return open_judged(stack, root, replace(settings, confirm_whole_suite=False), notify, report)
+        return open_judged(stack, root, replace(settings, confirm_whole_suite=False), say, report)
     except ProjectError as error:
-        raise ProjectError(f"{problem}: {_of_items(error.problem, origin_of(root).keys)}", remedy) from error
+        raise ProjectError(f"{problem}: {_of_items(error.problem, keys)}", remedy) from error
 
 
 def _of_items(problem: str, keys: Mapping[str, str]) -> str:
@@ -101,8 +106,12 @@ def _of_items(problem: str, keys: Mapping[str, str]) -> str:
     named = {Path(path).stem: key for path, key in keys.items()}
 
     def known(found: re.Match[str]) -> str:
-        number = int(found["number"]) + 1
-        return f"test {number} of {named[found['stem']]}" if found["stem"] in named else found[0]
+        item = named.get(found["stem"] or found["own"])
+        if item is None:
+            return found[0]
+        if found["own"]:
+            return item
+        return f"test {int(found['number']) + 1} of {item}" if found["number"] else f"the tests of {item}"
 
     return _TEST.sub(known, problem.replace("the project's ", "their ").replace("The project's ", "Their "))
 

@@ -16,7 +16,7 @@ from core.oracle.zygote import Zygote
 from core.rewrites.names import mask_name
 from core.settings import OracleSettings
 from core.source.benchmark import read_benchmark
-from core.trips.judged import Judged, open_judged
+from core.trips.judged import Judged, open_judged, open_written
 from core.types import Candidate, Outcome, Problem, Span, Verdict
 from resources import path as resource
 
@@ -47,6 +47,19 @@ def test_every_reference_passes_in_every_run(judged: Judged) -> None:
         problem = PROBLEMS[name]
         verdict = judge(judged, problem, problem.program[problem.body.start : problem.body.end] + "  # as it was")
         assert verdict.outcome is Outcome.PASS and set(signatures(verdict)) == {"pass"}
+
+
+def test_people_hear_of_problems_not_of_the_files_written_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    broken = replace(PROBLEMS["add"], program="import surely_missing\n" + PROBLEMS["add"].program)
+    root = write_project([broken, PROBLEMS["largest"]], "own", tmp_path / "cache")
+    said: list[str] = []
+    with ExitStack() as stack:
+        settings = OracleSettings(cache=False, identity_runs=1)
+        open_written(stack, root, settings, said.append, lambda *_: None, "", "")
+    assert any("the tests of Pocket/0" in text for text in said) and not any("p_0" in text for text in said)
 
 
 @pytest.mark.parametrize(
