@@ -29,6 +29,7 @@ from core.run.control import Control
 from core.run.replay import Replay, replay
 from core.run.results import open_reader, open_store
 from core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
+from ui.main_window import _caution
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
@@ -186,6 +187,8 @@ def test_a_changed_bundle_says_what_was_changed(
     connection.close()
     assert unpack(out, bundles).changed == f"{said}measures of its database."
     assert again(there.database).changed == f"{said}measures of its database."
+    with open_reader(there.database) as reader:
+        assert _caution(reader) == f"{said}measures of its database.", "a notice above the views"
 
     text = (tmp_path / "edits.jsonl").read_bytes()
     other = rewritten(out, tmp_path / "other.zip", edits=text.replace(b"side * 2", b"side * 3"))
