@@ -438,5 +438,8 @@ class LearnsLater(Protocol):
     def prepare(self) -> None:
         """Begin to learn in the background what verdicts need; they wait for it."""
 
+    def judge_now(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+        """Judge a single candidate by what is known, as plain pytest does; see `Oracle.judge`."""
+
     def known(self) -> Suite | None:
         """Return the suite once all of it is learned."""

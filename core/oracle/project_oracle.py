@@ -36,6 +36,8 @@ ONLY_IN_ORDER = "The tests passed, but not those that need the project's own ord
 
 CLOSING = 10.0
 """Seconds that a learning in the background gets to end."""
+WORTH_SAYING = 10.0
+"""Seconds of a suite from which it is said that verdicts wait for more runs of it."""
 T = TypeVar("T")
 
 
@@ -134,6 +136,11 @@ class ProjectOracle:
 
         if self._baseline is None and not self._preparing:
             self._preparing = True
+            if self._traced is not None and self._traced.run.seconds > WORTH_SAYING:
+                self._notice(
+                    f"The tests took {self._traced.run.seconds:.0f} s, traced. Other orders of them are learned while "
+                    "the model writes, which takes two to three times that; verdicts wait for it."
+                )
             in_thread(quietly)
 
     def known(self) -> Suite | None:
@@ -243,7 +250,43 @@ class ProjectOracle:
             return self._admission(candidate, tests)
         return self._judged(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
 
-    def judge_by_one_run(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
+    def judge_now(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+        """See `core.types.LearnsLater`."""
+        if self._baseline is not None or self._early is None:
+            return self.judge(candidate, tests, every_test=every_test)
+        verdict = self._early.judge_alone(candidate, tests, every_test)
+        return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
+
+    def judge_alone(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
+        """Judge as plain pytest does, by what one run of the suite showed.
+
+        A failure of the covering tests is seen twice, and not on the untouched project; a pass is confirmed by all
+        tests in their own order, in which each has passed.
+        """
+        if not tests:
+            return self.judge(candidate, tests)
+        baseline = self.learn(self._heed)
+        verdict = self.judge_by_one_run(candidate, tests, every_test)
+        if verdict.outcome is Outcome.FAIL:
+            verdict = self.judge_by_one_run(candidate, tests, every_test, again=True)
+        if verdict.outcome is not Outcome.PASS:
+            return verdict
+        whole = tuple(test.node_id for test in baseline.suite.tests)
+        confirmed = self._in_order(Trial(candidate, whole, whole=True, in_order=True))
+        if confirmed is None:
+            detail = (
+                "The covering tests passed; the whole suite does not pass every time, on the untouched project either."
+            )
+            return replace(verdict, detail=detail)
+        if confirmed.outcome is not Outcome.PASS:
+            return _worse(verdict, confirmed, _because(ONLY_WHOLE, confirmed))
+        if len(tests) == len(whole):
+            return verdict
+        return replace(verdict, detail=_all_passed(len(verdict.tests), len(whole)))
+
+    def judge_by_one_run(
+        self, candidate: Candidate, tests: Sequence[str], every_test: bool = False, again: bool = False
+    ) -> Verdict:
         """Judge by fresh imports where no more is known than what one run of the suite showed.
 
         What fails is asked of the untouched project: the same tests in the same order. Where it fails, too, all files
@@ -257,18 +300,18 @@ class ProjectOracle:
             return self._once(whole)
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
-        verdict = self._once(Trial(candidate, covering, lean=True))
+        verdict = self._once(Trial(candidate, covering, every_test, lean=True, again=again))
         ran = tuple(test.node_id for test in verdict.tests)
         if verdict.outcome is Outcome.PASS:
             imported = self._judges(candidate, tests, baseline)
             why = _elsewhere(candidate.file.path)
             return verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
         # Where it ended before any test, the untouched project is asked for what was collected first.
-        plain = Trial(None, ran or first_stage(covering), lean=True)
+        plain = Trial(None, ran or first_stage(covering), every_test, lean=True)
         if self._untouched_passes(plain):
             self._passing.add(frozenset(ran or tests))
             return verdict
-        return self._once(Trial(candidate, covering, whole=True))
+        return self._once(Trial(candidate, covering, every_test, whole=True, again=again))
 
     def _admission(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
         """Return what is kept of a deletion or of a region's own text, or judge it and keep that."""

@@ -85,6 +85,8 @@ def _end(run: Run, status: str, problems: Sequence[str]) -> None:
 
 
 def _work(run: Run) -> None:
+    if (learner := run.parts.opened.learner) is not None:
+        learner.prepare()  # beside admission, which needs no more than one run of the tests
     trip, reader = run.parts.trip, run.store.reader
     items = _items(run)
     works = [*_first_light(run, items), *items]

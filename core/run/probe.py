@@ -16,7 +16,7 @@ from core.settings.cores import with_workers
 from core.syntax import NEWLINE
 from core.trips.judged import learn, open_named
 from core.trips.opening import opener
-from core.types import Candidate, Codebase, Item, Notify, Region, Report, SourceFile, Span, Verdict
+from core.types import Candidate, Codebase, Item, LearnsLater, Notify, Region, Report, SourceFile, Span, Verdict
 from core.waiting import patiently
 
 
@@ -50,7 +50,9 @@ def judge_span(
         judged = learn(stack, codebase, oracle_settings, notify, report)
         covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
         tests = covered[0].tests if covered else ()
-        judge = partial(judged.oracle.judge, Candidate(source, span, replacement), tests, every_test=True)
+        oracle = judged.oracle
+        how = oracle.judge_now if isinstance(oracle, LearnsLater) else oracle.judge
+        judge = partial(how, Candidate(source, span, replacement), tests, every_test=True)
         return patiently(judge, partial(report, "judging", 0, 1))
 
 

@@ -491,6 +491,26 @@ def test_one_run_is_enough_to_admit_regions_and_verdicts_wait_for_the_rest(
     assert same == item and not runs
 
 
+def test_a_single_candidate_is_judged_by_one_run_as_plain_pytest_does(tmp_path: Path) -> None:
+    codebase = open_codebase(write(tmp_path, LOCALES))
+    oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
+    assert isinstance(oracle, LearnsLater)
+    suite, file = oracle.begin(lambda *_: None), codebase.file("words.py")
+    for old, new, outcome, says in (
+        ('"octobre"', '""', Outcome.FAIL, "whole suite"),
+        ('"janvier"', '"january"', Outcome.PASS, "All 2 covering tests passed, and the whole suite of"),
+        ('"january"', '""', Outcome.FAIL, "test_english"),
+        ("months[0]", "months[0]()", Outcome.FAIL, "not callable"),
+    ):
+        start = file.text.index(old)
+        candidate = Candidate(file, Span(start, start + len(old)), new)
+        tests = ["test_a_words.py::test_english", "test_a_words.py::test_made"]
+        verdict = oracle.judge_now(candidate, tests, every_test=True)
+        assert (verdict.outcome, says in verdict.detail) == (outcome, True), verdict
+    assert oracle.known() is None and len(suite.tests) >= 5
+    oracle.close()
+
+
 def test_an_opening_that_was_broken_off_behind_its_first_run_goes_on_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
