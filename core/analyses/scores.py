@@ -156,6 +156,7 @@ def scores(run: RunRow) -> Table:
         name="scores",
         title="Scores of the run",
         short="Scores",
+        note=" ".join(f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks),
         columns=columns(f"Measure | Mean: number | {kind.nouns.capitalize()}: count | Means"),
         rows=tuple(
             Row((measure.title, estimate(score), score.n, measure.tip))

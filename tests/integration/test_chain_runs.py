@@ -409,6 +409,7 @@ def test_programs_that_do_not_parse_are_not_consistent(problems: Path) -> None:
     assert row.headline.value == 0.0
     assert row.remarks == ["no program of the chain parses: 2 of 2 problems"]
     assert {(item.headline, item.tally) for item in items} == {(0.0, "0/2")}
+    assert by_name["scores"].note == "No program of the chain parses: 2 of 2 problems."
     grid, breaks, table, summary = (by_name[name] for name in ("tom", "breaks", "table", "summary"))
     assert isinstance(grid, Grid) and {(cell.value.value, cell.text) for cell in grid.cells} == {(None, "no parse")}
     assert not any(cell.tone == "good" for cell in grid.cells)
