@@ -280,7 +280,7 @@ def _switch_runs(app, window) -> None:  # type: ignore[no-untyped-def]
 
     for run in (1, SHOWN_RUN) * 3:
         window.inspection.choose_run(Wanted(run))
-        _wait(app, lambda run=run: window.inspection.run.id == run)
+        _wait(app, lambda run=run: window.inspection.run is not None and window.inspection.run.id == run)
         _settle(app, 0.5)
 
 

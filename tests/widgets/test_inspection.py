@@ -185,5 +185,5 @@ def test_a_region_of_a_run_that_is_no_longer_shown_is_chosen_no_more(inspection:
     inspection.choose_item(next(item.id for item in case.items() if item.admitted))
     wait_until(lambda: chosen and chosen[-1] is not None)
     filled(tmp_path, items=12, seed=8)
-    wait_until(lambda: inspection.run.id == 2)
+    wait_until(lambda: inspection.run is not None and inspection.run.id == 2)
     wait_until(lambda: chosen[-1] is None)

@@ -143,7 +143,7 @@ def settle(window: MainWindow) -> None:
 
 
 def shown(part: QWidget, left_out: tuple[QWidget, ...] = ()) -> list[str]:
-    """Every word, mark and choice in a part, from top to bottom."""
+    """Every word, mark and choice in a part; by the alphabet, since cards are used again in any order."""
     said: list[str] = []
     for each in (part, *part.findChildren(QWidget)):
         if not each.isVisible() or each in left_out or isinstance(each.parent(), QAbstractItemView):
@@ -161,7 +161,7 @@ def shown(part: QWidget, left_out: tuple[QWidget, ...] = ()) -> list[str]:
             said.append("\n".join(line for line in each.toPlainText().split("\n") if line))
         elif isinstance(each, QAbstractItemView):
             said += cells(each)
-    return [text for text in said if text]
+    return sorted(text for text in said if text)
 
 
 def cells(view: QAbstractItemView) -> list[str]:
