@@ -1,6 +1,6 @@
 """How often intervals hold the truth, and how often equal runs get a winner. docs/statistics.md shows what this prints.
 
-usage: python benchmarks/intervals.py [--draws 5000] [--only coverage|winners]
+usage: python benchmarks/intervals.py [--draws 5000] [--only coverage|winners|outcomes|continuous|cosmetic]
 Prints Markdown tables, then one `name=value` a line. Rates are shares of 1. About ten minutes on one core.
 
 Items are simulated as the methods make them: an item has a chance of passing, drawn from a beta distribution whose
@@ -8,6 +8,9 @@ mean is the rate; `clustering` is the correlation of outcomes within an item (0:
 passes or never does). Its score is the share of Nf outcomes that pass. Lift has one baseline outcome an item; a paired
 difference has a second score of Nf outcomes. Two scores of one item come from the same quantile of their
 distributions (what is hard for one is hard for the other), or are independent.
+
+Plain outcomes are held against Clopper and Pearson's interval at every count, continuous differences against Student's
+t, and the cosmetic tables' tests against tables in which nothing changes.
 
 `coverage_max` is of 20 and 80 items, over the settings where the upper limit can be held at all; `least_possible` and
 `may_leave_out` say how the others are told, `coverage_max_any` is of all. Where all scores are 0 or 1 nothing is drawn:
@@ -17,17 +20,17 @@ the distribution is summed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, norm
 
-from core.metrics.paired import joint_level, mean_difference
+from core.metrics.paired import fewest_to_show, joint_level, mean_difference, no_change_p
 from core.metrics.statistics import LEVEL, UNSEEN, Differences, Shares, critical_value, interval
 
 Floats = NDArray[np.float64]
@@ -105,6 +108,9 @@ def coverage(setting: Setting, size: int, draws: int, rng: np.random.Generator) 
     passed = rng.binomial(setting.samples, chances(setting.rate, setting.clustering)[places])
     if setting.kind == "share":
         held = plausible(Shares.of(passed / setting.samples), setting.truth, size)
+        every = passed == setting.samples
+        plain = (every | (passed == 0)).all(axis=1)  # by luck all scores are 0 or 1, and bounded as outcomes
+        held[plain] = outcomes_hold(size, setting.truth)[every[plain].sum(axis=1)]
         tells = np.ones(draws, dtype=bool)
     else:
         if not setting.linked:
@@ -130,8 +136,7 @@ def exact_coverage(setting: Setting, size: int) -> tuple[float, float]:
     if setting.kind == "share":
         counts = np.arange(size + 1)
         chance = binom.pmf(counts, size, setting.rate)
-        spread = Shares.of((np.arange(size) < counts[:, None]).astype(np.float64))
-        held = float(chance[plausible(spread, setting.rate, size)].sum())
+        held = float(chance[outcomes_hold(size, setting.rate)].sum())
         return held, least_possible(counts / size, chance, setting.rate, np.ones(size + 1, dtype=bool))
     gains, losses = outcomes(size)
     chance = probabilities(size, setting.gain, setting.gain - setting.truth)
@@ -139,6 +144,19 @@ def exact_coverage(setting: Setting, size: int) -> tuple[float, float]:
     least = least_possible((gains - losses) / size, chance, setting.truth, np.ones(len(gains), dtype=bool))
     allowed = may_leave_out(size, round(setting.truth, 9))
     return held, max(least, 1 - float(chance[allowed].sum()))
+
+
+@cache
+def outcome_bounds(size: int) -> Floats:
+    """The bounds of a rate after each number of passes of so many outcomes."""
+    return np.array([interval([1.0] * passes + [0.0] * (size - passes))[1:] for passes in range(size + 1)])
+
+
+def outcomes_hold(size: int, rate: float) -> NDArray[np.bool_]:
+    """Whether the interval after each number of passes holds a rate."""
+    low, high = outcome_bounds(size).T
+    held: NDArray[np.bool_] = (low <= rate + 1e-12) & (rate <= high + 1e-12)
+    return held
 
 
 @cache
@@ -380,17 +398,133 @@ def _leaves_out_0(bounded: tuple[float, float, float]) -> bool:
     return bounded[1] > 0 or bounded[2] < 0
 
 
+OUTCOMES = (*range(1, 21), 30, 40, 80, 164)
+
+
+def exact() -> dict[str, object]:
+    """Plain outcomes: how often every rate is covered, and by how much an interval is wider than Clopper-Pearson's."""
+    print("\nPlain outcomes: least coverage of any rate, and the most by which an interval is wider than the exact one")
+    print("\n| n | least coverage | wider by |\n|---|---|---|")
+    rare = np.geomspace(1e-4, 0.02, 400)
+    rates = np.concatenate([rare, np.linspace(0.02, 0.98, 961), 1 - rare])
+    least: dict[int, float] = {}
+    wider: dict[int, float] = {}
+    for size in OUTCOMES:
+        counts = np.arange(size + 1)
+        low, high = outcome_bounds(size).T
+        below = np.nan_to_num(betaincinv(np.maximum(counts, 1), size - counts + 1, (1 - LEVEL) / 2)) * (counts > 0)
+        above = np.where(counts < size, betaincinv(counts + 1, np.maximum(size - counts, 1), (1 + LEVEL) / 2), 1.0)
+        held = (low[:, None] <= rates) & (rates <= high[:, None])
+        least[size] = float((binom.pmf(counts[:, None], size, rates) * held).sum(axis=0).min())
+        wider[size] = float(((high - low) - (above - below)).max())
+        if size in (1, 2, 5, 10, 20, 40, 80, 164):
+            print(f"| {size} | {least[size]:.3f} | {wider[size]:.4f} |")
+    from_five = min(held for size, held in least.items() if size >= 5)
+    return {"outcomes_coverage_min": round(from_five, 4), "wider_than_exact_max": round(max(wider.values()), 4)}
+
+
+CHANGES: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, ...]], Floats]]] = {
+    "small, all alike": (0.014, lambda rng, shape: rng.normal(0.014, 0.01, shape)),
+    "only up, skewed": (0.02, lambda rng, shape: rng.exponential(0.02, shape)),
+    "every second one": (0.015, lambda rng, shape: rng.normal(0.03, 0.02, shape) * (rng.random(shape) < 0.5)),
+    "both ways, long tails": (0.01, lambda rng, shape: 0.01 + 0.02 * rng.standard_t(3, shape)),
+    "every fifth one, skewed": (0.01, lambda rng, shape: rng.exponential(0.05, shape) * (rng.random(shape) < 0.2)),
+}
+"""Ways in which a continuous score changes: the mean of the change, and how it is drawn."""
+RARE = "every fifth one, skewed"
+"""Told by a figure of its own: what few items show of rare changes no interval knows that rests on what was seen."""
+GROUPED = ((12, 1), (40, 1), (160, 1), (10, 8), (20, 4), (160, 3))
+"""Clusters, and items of each; half of the items of a cluster change as the cluster does."""
+
+
+def steady(draws: int) -> dict[str, object]:
+    """Differences of continuous scores: coverage, and mean width over that of Student's t (clusters: of their sums)."""
+    print("\nDifferences of a continuous score: coverage, its width over Student's t, and coverage of Student's t")
+    print("\n| change | items | clusters | coverage | width | Student's t |\n|---|---|---|---|---|---|")
+    rng = np.random.default_rng(5)
+    held: dict[str, float] = {}
+    width = 0.0
+    for (name, (truth, draw)), (groups, each) in product(CHANGES.items(), GROUPED):
+        names = np.repeat(np.arange(groups), each)
+        alone, together = draw(rng, (draws, groups * each)), draw(rng, (draws, groups))[:, names]
+        values = np.where(rng.random(alone.shape) < 0.5 * (each > 1), together, alone)
+        clusters = names.tolist() if each > 1 else None
+        nothing = [0.0] * values.shape[1]
+        found = np.array(
+            [interval(row, -1, against=nothing, clusters=clusters, continuous=True) for row in values.tolist()]
+        )
+        sums = (values - values.mean(axis=1, keepdims=True)).reshape(draws, groups, each).sum(axis=2)
+        error = np.sqrt((sums**2).sum(axis=1) * groups / (groups - 1)) / values.shape[1]
+        half = stdtrit(groups - 1, (1 + LEVEL) / 2) * error
+        covers = float(np.mean((found[:, 1] <= truth) & (truth <= found[:, 2])))
+        plain = float(np.mean(np.abs(values.mean(axis=1) - truth) <= half))
+        wider = float((found[:, 2] - found[:, 1]).mean() / (2 * half.mean()))
+        held[name] = min(held.get(name, 1.0), covers)
+        width = max(width, wider if name != RARE else 0.0)
+        print(
+            f"| {name} | {groups * each} | {groups if each > 1 else '-'} | {covers:.3f} | {wider:.2f} | {plain:.3f} |"
+        )
+    return {
+        "continuous_coverage_min": round(min(share for name, share in held.items() if name != RARE), 4),
+        "continuous_coverage_min_rare": round(held[RARE], 4),
+        "continuous_width_vs_t_max": round(width, 3),
+    }
+
+
+CELLS = 20
+FUNCTIONS = (2, 3, 5, 8, 12, 20, 60)
+
+
+def unchanged(draws: int) -> dict[str, object]:
+    """How often any of twenty cells of a cosmetic table is found to change where nothing does."""
+    print(f"\nTables of {CELLS} cells in which nothing changes: how often a cell is found to (p by Holm below 0.05)")
+    print("\n| functions | shares of ten names | round trips | likenesses |\n|---|---|---|---|")
+    worst = 0.0
+    for functions in FUNCTIONS:
+        rng, found = np.random.default_rng(functions), []
+        for kind in ("names", "trips", "likenesses"):
+            # Holm finds something where the least of all p is below this, and cells are independent here.
+            level = 0.05 / CELLS
+            share, many = false_finding(kind, functions, level, draws, rng), draws
+            if 1 - (1 - share) ** CELLS > 0.04:
+                many *= 10
+                share = false_finding(kind, functions, level, many, rng)
+            found.append(1 - (1 - share) ** CELLS)
+        worst = max(worst, *found)
+        few = " (too few for any)" if functions < fewest_to_show(0.05 / CELLS) else ""
+        print(f"| {functions}{few} | " + " | ".join(f"{share:.3f}" for share in found) + " |")
+    return {"cosmetic_false_finding_max": round(worst, 4)}
+
+
+def false_finding(kind: str, functions: int, level: float, draws: int, rng: np.random.Generator) -> float:
+    """How often functions that are scored twice alike have a p of no change below `level`."""
+    shape = (draws, functions, 2)
+    if kind == "likenesses":
+        scores = rng.beta(4, 2, shape)
+    else:
+        asked = 10 if kind == "names" else 1
+        scores = rng.binomial(asked, np.broadcast_to(rng.beta(1, 1, (draws, functions, 1)), shape)) / asked
+    differences = (scores[..., 0] - scores[..., 1]).round(9).tolist()
+    return float(np.mean([(no_change_p(each) or 0.0) < level for each in differences]))
+
+
 def main() -> None:
     """Print tables, then figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=5_000)
-    parser.add_argument("--only", choices=("coverage", "winners"))
+    parser.add_argument("--only", choices=("coverage", "winners", "outcomes", "continuous", "cosmetic"))
     options = parser.parse_args()
     figures: dict[str, object] = {}
-    if options.only != "winners":
+    if options.only in (None, "coverage"):
         figures |= cover(options.draws) | of_files(max(options.draws // 4, 100))
-    if options.only != "coverage":
+    if options.only in (None, "winners"):
         figures |= crown(options.draws) | forecast(max(options.draws // 50, 60))
+    if options.only in (None, "outcomes"):
+        figures |= exact()
+    if options.only in (None, "continuous"):
+        figures |= steady(options.draws // 2)
+    if options.only in (None, "cosmetic"):
+        figures |= unchanged(options.draws * 4)
     print()
     for name, value in figures.items():
         print(f"{name}={value}")

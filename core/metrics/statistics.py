@@ -32,6 +32,8 @@ UNSEEN, UNSEEN_FILES = 0.05, 1.0
 """Items' worth (with clusters: clusters' worth) of whole gains and losses that count as seen when their design effects
 are estimated: few rare losses tell little of how large a loss is. All four are about the least with which means and
 differences are covered (benchmarks/intervals.py)."""
+FARTHEST = 1.5
+"""Items' worth (clusters' worth) that count as seen as far out as the farthest continuous value: the least, too."""
 
 
 def interval(
@@ -277,7 +279,7 @@ class _Data:
 
 
 def _error(values: Floats, clusters: NDArray[np.int64]) -> float:
-    """The standard error of a mean, counting clusters; as if one more lay as far out as the farthest that was seen.
+    """The standard error of a mean, counting clusters; as if `FARTHEST` more lay as far out as the farthest one.
 
     0 where all values agree: then nothing says how far out one could lie.
     """
@@ -285,7 +287,7 @@ def _error(values: Floats, clusters: NDArray[np.int64]) -> float:
     squares, groups = sums**2, len(sums)
     if groups < 2 or np.ptp(values) < 1e-12:
         return 0.0
-    return math.sqrt(groups / (groups - 1) * float(squares.sum()) + float(squares.max())) / values.size
+    return math.sqrt(groups / (groups - 1) * float(squares.sum()) + FARTHEST * float(squares.max())) / values.size
 
 
 def exact_bounds(passes: int, size: int, level: float = LEVEL) -> tuple[float, float]:
