@@ -9,6 +9,7 @@ from rich.table import Table
 from app.events import as_json
 from app.figures import figure_table
 from app.output import terminal
+from core.analyses.costs import money_words, spent
 from core.kinds import few, task
 from core.run.events import Event, Notice, VerdictReady
 from core.run.events import Progress as Step
@@ -96,6 +97,11 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     console = terminal()
     table = _scores_table(run)
     _add_beside(table, reader, run)
+    for each in spent(reader, run):
+        thought = f" ({each.thought_tokens:,} of them thoughts)" if each.thought_tokens else ""
+        written = f"{each.thought_tokens + each.answer_tokens:,} written{thought}"
+        money = "" if each.money is None else f", {money_words(each.money)}"
+        table.add_row(f"tokens of {each.model}", f"{each.prompt_tokens:,} read", written + money, "")
     console.print(table)
     items = [item for item in reader.items(run_id) if not item.extra]
     for figure in (*files(items, run), *by_facet(reader, run, items)):

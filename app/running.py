@@ -8,21 +8,21 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from app import options as shared
 from app import serving
-from app.console import Display, print_result
+from app.console import Display, duration, print_result
 from app.figures import print_figures
 from app.output import print_json
 from app.windows import has_screen, show
 from core import platform
 from core.errors import Cancelled, UserError
 from core.figures.export import to_json
-from core.kinds import IMPORTED, TASKS, configured, project_of
+from core.kinds import IMPORTED, TASKS, configured, project_of, task
 from core.run.control import Control
 from core.run.events import Event, Notice, RunStarted
 from core.run.many import SeriesFinished, resume, start
@@ -47,6 +47,9 @@ def add_commands(commands: Any) -> None:
     """Add `run` and `demo`."""
     run = commands.add_parser("run", help="evaluate a model on a project")
     run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of the project")
+    run.add_argument(
+        "--estimate", action="store_true", help="say what such a run costs, by those made before; nothing is run"
+    )
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
     _add_options(run, RunSettings())
     run.set_defaults(command=run_command, parser=run, left=INTERRUPTED)
@@ -91,8 +94,29 @@ def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunS
     return serving.with_models(shared.sampling_settings(options), options, more)
 
 
+def _print_estimate(options: argparse.Namespace) -> int:
+    """Say what the window's dialog says of the same settings."""
+    from core.run.estimate import cost_words, estimate
+
+    _project(options)
+    settings = run_settings(options, serving.models_in(options)[0])
+    database, paces = shared.database(options), []
+    if database.exists():
+        with open_reader(database) as reader:
+            paces = reader.paces()
+    cost = estimate(settings, paces)
+    if options.json:
+        print_json(asdict(cost))
+        return 0
+    each = f"For each of {settings.series.runs} runs: " if settings.series is not None else ""
+    print(each + cost_words(cost, task(settings.task), duration))
+    return 0
+
+
 def run_command(options: argparse.Namespace) -> int:
-    """Start or resume a run in the terminal."""
+    """Start or resume a run in the terminal, or say what one costs."""
+    if options.estimate and options.resume is None:
+        return _print_estimate(options)
     fitting, left_out = serving.models_in(options) if options.resume is None else ([], [])
     settings = run_settings(options, fitting)
 

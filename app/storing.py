@@ -13,6 +13,7 @@ from rich.table import Column, Table
 from app import options as shared
 from app.events import score_json
 from app.output import print_json, terminal, written
+from core.analyses.costs import Spent, spent, words
 from core.kinds import task
 from core.run.results import open_reader
 from core.store.export import write_csv, write_jsonl
@@ -40,33 +41,34 @@ def add_commands(commands: Any) -> None:
 def runs_command(options: argparse.Namespace) -> int:
     """List the runs, oldest first."""
     with open_reader(shared.database(options)) as reader:
-        rows = reader.runs()
+        rows = [(row, spent(reader, row)) for row in reader.runs()]
     if options.json:
-        for row in rows:
-            print_json(_run_values(row))
+        for row, cost in rows:
+            print_json(_run_values(row, cost))
     else:
         _print_runs(rows)
     return 0
 
 
-def _run_values(row: RunRow) -> dict[str, Any]:
+def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
     values = dataclasses.asdict(row)
     for name in ("config_json", "model_json", "suite_json"):
         values[name.removesuffix("_json")] = json.loads(values.pop(name))
     del values["scores"]
     scores = {name: score_json(score) for name, score in row.scores.items()}
     round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
+    values["spent"] = [{**dataclasses.asdict(each), "tokens_per_second": each.speed} for each in cost]
     return values | {"measures": scores, "remarks": row.remarks} | round_trip
 
 
-def _print_runs(rows: list[RunRow]) -> None:
+def _print_runs(rows: list[tuple[RunRow, list[Spent]]]) -> None:
     """What stands below another in a cell goes together: side by side it would not fit into 80 columns."""
     table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
-    for row in rows:
+    for row, cost in rows:
         about = f"{row.project_name}\n{row.task}\n{row.model_name}"
         day, _, time = row.started_at[:16].partition("T")
         status = f"{row.status}\n{row.items_complete}/{row.items_expected}\n{day}\n{time}"
-        table.add_row(str(row.id), about, status, _figures(row))
+        table.add_row(str(row.id), about, status, "\n".join(filter(None, (_figures(row), words(cost)))))
     terminal().print(table)
 
 

@@ -133,6 +133,7 @@ class Generation:
         rendered: the exact prompt text after the chat template. It ends in the prefill where that was sent.
         finish_reason: `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed`
             (the engine died twice; `error` says how).
+        thought_tokens: of `completion_tokens`, as far as the server says; 0 where it does not.
         cut: the server read less of the prompt than it was sent, and did not say so.
         thoughts: what a server sent apart from the answer as the model's thoughts.
     """
@@ -146,6 +147,7 @@ class Generation:
     finish_reason: str
     error: str = ""
     cut: bool = False
+    thought_tokens: int = 0
     thoughts: str = ""
 
 
@@ -347,3 +349,4 @@ class Sample:
     counted: bool = True
     shown: float = 1.0
     thoughts: str = ""
+    thought_tokens: int = 0

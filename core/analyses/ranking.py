@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from core.analyses import costs
 from core.analyses.scores import better_of, estimate, form_of
 from core.comparison.compare import differing_settings
 from core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
@@ -88,11 +89,13 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
         names = dict(zip(values, model_names(runs), strict=True))
         rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
         yield from _ranked(kind, "ranking", "Ranking", rows, note)
+        yield from costs.table(reader, runs)
         return
     grid = _Cross(kind, runs, values)
     yield grid.figure(note)
     for side, title in ((0, "Who describes well"), (1, "Who writes well")):
         yield from _ranked(kind, ("describers", "writers")[side], title, grid.side(side), note)
+    yield from costs.table(reader, runs)
 
 
 def _values(reader: Reader, run: RunRow) -> dict[str, Mapping[str, float]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from core.analyses import costs
 from core.analyses.compared import scatter
 from core.comparison.compare import compare_runs
 from core.errors import UserError
@@ -65,6 +66,7 @@ def _of_run(reader: Reader, run: RunRow, chosen: Mapping[str, str]) -> Iterator[
     if reader.metrics(run.id):
         yield _metric(reader, run, chosen.get("metric", ""))
     yield scores(run)
+    yield from costs.table(reader, [run])
     yield from files(items, run)
     yield from by_facet(reader, run, items)
     yield from _metrics(reader, run)

@@ -45,6 +45,16 @@ def answer_of(generation: Generation, prompt: Prompt, tag: str = "") -> Answer:
     return Answer(inside, asked, tuple(steps))
 
 
+def thought_tokens(generation: Generation, tag: str = "") -> int:
+    """Return how many of the tokens written were thoughts: as the server says, else by their share of the text."""
+    if generation.thought_tokens:
+        return generation.thought_tokens
+    known = formats(tag)
+    inside, rest, _ = parted(generation.text, known, begun_by(generation.rendered, known))
+    thoughts = len(generation.thoughts) + len(inside)
+    return round(generation.completion_tokens * thoughts / (thoughts + len(rest))) if thoughts else 0
+
+
 def _ended(text: str, prompt: Prompt) -> str:
     """An answer written into a file, cut where it leaves its block, since servers know stop texts only."""
     if not is_plain(prompt.messages):

@@ -267,6 +267,7 @@ class RemoteModel:
             completion_tokens=answer.completion_tokens,
             seconds=time.monotonic() - start,
             finish_reason=answer.finish_reason,
+            thought_tokens=answer.thought_tokens,
             cut=self._was_cut(request.prompt, answer.prompt_tokens),
         )
 

@@ -7,16 +7,17 @@ engine is loaded, so only the trial loads it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from core.analyses.costs import money_words, price
 from core.errors import Cancelled
 from core.generation import Role
-from core.kinds import task
+from core.kinds import Kind, counted, task
 from core.platform import usable_cores
 from core.run.control import Control
 from core.run.events import Event, ItemReady, Progress
@@ -42,6 +43,7 @@ class Estimate:
         runs: how many those are.
         like: whether they had the same number of samples a region, and the same limits.
         measured: samples that this rests on.
+        money: by the prices of the servers; None where none was given.
         trial: whether it rests on a trial of one item, since no such run was made.
     """
 
@@ -54,6 +56,7 @@ class Estimate:
     like: bool = True
     measured: int = 0
     trial: bool = False
+    money: float | None = None
 
     @property
     def samples(self) -> int:
@@ -83,7 +86,20 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
         like=bool(like),
         measured=samples,
         trial=used[0].run_id == TRIAL,
+        money=_money(settings, counts, used),
     )
+
+
+def _money(settings: RunSettings, counts: Estimate, used: Sequence[PaceRow]) -> float | None:
+    """What the samples cost, descriptions by the price of the forward model, the others by that of the backward one."""
+    samples = sum(pace.samples for pace in used)
+    written = sum(pace.written for pace in used) / samples
+    read = sum(pace.tokens for pace in used) / samples - written
+    forward = counts.made.get(Role.FORWARD, 0)
+    sides = ((settings.forward, forward), (settings.backward, counts.samples - forward))
+    prices = [price(model.endpoint, round(read * count), round(written * count)) for model, count in sides]
+    known = [each for each in prices if each is not None]
+    return sum(known) if known else None
 
 
 def _stored_first(paces: Sequence[PaceRow]) -> tuple[list[PaceRow], list[PaceRow]]:
@@ -105,6 +121,47 @@ def _shape(settings: RunSettings) -> tuple[object, ...]:
     """What one region is asked of them."""
     limits = (settings.forward_max_tokens, settings.backward_max_tokens, settings.generation.context_size)
     return (settings.forward_samples, settings.backward_samples, *limits)
+
+
+UNMEASURED = (
+    "How long that takes was not measured yet with these models: the first run tells, or a trial of one {noun}."
+)
+
+
+def cost_words(cost: Estimate, kind: Kind, duration: Callable[[float], str], measured: bool = True) -> str:
+    """Samples; below them tokens, minutes, money, and what they rest on. `measured`: stored runs were looked at."""
+    noun = kind.noun
+    *first, last = (counted(number, kind.roles[role].title) for role, number in cost.made.items())
+    judged = counted(sum(number for role, number in cost.made.items() if role is not Role.FORWARD), "candidate")
+    counts = f"{', '.join(first)} and {last}; {judged} to judge." if first else f"{last}; {judged} to judge."
+    if not measured:
+        return counts
+    if cost.seconds is None or cost.low is None or cost.high is None or cost.tokens is None:
+        return f"{counts}\n{UNMEASURED.format(noun=noun)}"
+    ends = duration(cost.low), duration(cost.high)
+    between = "" if ends[0] == ends[1] else f" ({ends[0]} to {ends[1]})"
+    money = f" for {money_words(cost.money)}" if cost.money is not None else ""
+    return (
+        f"{counts}\nAbout {duration(cost.seconds)}{between} and {_count(cost.tokens)} tokens{money}, "
+        f"going by {_basis(cost, noun)}. Loading the models comes on top, and at first the project's own tests."
+    )
+
+
+def _basis(cost: Estimate, noun: str) -> str:
+    """What was measured, and how far to trust it."""
+    samples = counted(cost.measured, "sample")
+    if cost.trial:
+        return f"a trial of one {noun} ({samples}): take it as rough, for {noun}s differ"
+    runs = "the last run" if cost.runs == 1 else f"the last {cost.runs} runs"
+    rough = "" if cost.like else ", which sampled otherwise: take it as rough"
+    return f"{runs} with these models ({samples}){rough}"
+
+
+def _count(number: int) -> str:
+    """Two digits that count: more would claim too much."""
+    if number >= 950_000:
+        return f"{number / 1e6:.1f} million"
+    return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
 
 
 LONGEST = 60.0

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Sample, Window
+from core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Role, Sample, Window
 from core.kinds import article, role_title, task
+from core.models.answers import thought_tokens
 from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
-from core.run.state import Pace, Run
+from core.run.state import Budget, Pace, Run
 from core.store.rows import SampleRow
 from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
 from core.types import Form, Item, Outcome, Verdict
@@ -82,6 +83,7 @@ class Growing:
         self._run = run
         self._trip = run.parts.trip
         self._pace = pace
+        self._budget = Budget(run)
         self._below: int | None = None
 
     def grow(self, works: Sequence[Work], together: int = 1) -> None:
@@ -299,6 +301,7 @@ class Growing:
         if sample.error:
             self._give_up(asked.work, asked.step, sample_id, sample.error)
         self._run.emit(self._pace.count(generation.completion_tokens))
+        self._budget.take(generation, asked.step.role is Role.FORWARD)
         self._take_verdicts()
         self._run.control.checkpoint()
 
@@ -325,6 +328,7 @@ class Growing:
             temperature=0.0,
             raw_text=generation.text,
             thoughts=generation.thoughts,
+            thought_tokens=thought_tokens(generation, self._run.settings.generation.thought_tag),
             extraction=extraction,
             prompt_tokens=generation.prompt_tokens,
             completion_tokens=generation.completion_tokens,

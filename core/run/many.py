@@ -291,4 +291,5 @@ def _as_sample(row: SampleRow, prompt: str) -> Sample:
         step=row.step,
         shown=1.0 if row.shown is None else row.shown,
         thoughts=row.thoughts,
+        thought_tokens=row.thought_tokens,
     )

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.generation import INFILL, Model, ModelInfo, Sample
+from core.analyses.costs import money_words, price
+from core.generation import INFILL, Generation, Model, ModelInfo, Sample
 from core.kinds import task
 from core.run.control import Control
 from core.run.events import Event, Notice, Progress
@@ -120,6 +121,40 @@ class _Patience:
                     "waits and goes on when it is free; nothing is lost. Close the program that writes to it."
                 )
             )
+
+
+class Budget:
+    """How much a run may take before it pauses, what its earlier parts took included."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._spent = {
+            row.forward: (row.prompt_tokens, row.completion_tokens) for row in run.store.reader.spent(run.id)
+        }
+        self._told = False
+
+    def take(self, generation: Generation, forward: bool) -> None:
+        """Count a sample in, and stop the run once it took more than it may."""
+        read, written = self._spent.get(forward, (0, 0))
+        self._spent[forward] = read + generation.prompt_tokens, written + generation.completion_tokens
+        if (words := self.over()) and not self._told:
+            self._told = True
+            self._run.remarks.append(words)
+            self._run.emit(Notice(words))
+            self._run.control.stop()
+
+    def over(self) -> str:
+        """Return a sentence on how the budget was used up; an empty one where it was not."""
+        settings = self._run.settings
+        tokens = sum(map(sum, self._spent.values()))
+        if settings.budget_tokens is not None and tokens >= settings.budget_tokens:
+            return f"Paused after {tokens:,} tokens, of {settings.budget_tokens:,}: resume it with --budget-tokens."
+        endpoints = {True: settings.forward.endpoint, False: settings.backward.endpoint}
+        money = sum(price(endpoints[side], *taken) or 0.0 for side, taken in self._spent.items())
+        if settings.budget_money is not None and money >= settings.budget_money:
+            most = money_words(settings.budget_money)
+            return f"Paused after {money_words(money)} of money, of {most}: resume it with --budget-money."
+        return ""
 
 
 class Pace:

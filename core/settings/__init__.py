@@ -224,6 +224,24 @@ class RunSettings:
         resumable=True,
         rare=True,
     )
+    budget_tokens: int | None = setting(
+        None,
+        "tokens read and written after which the run pauses; resume it with more",
+        label="Pause after tokens",
+        unset="no limit",
+        resumable=True,
+        rare=True,
+    )
+    budget_money: float | None = setting(
+        None,
+        "money after which the run pauses, by the prices of its servers (--price-read, --price-written)",
+        label="Pause after money",
+        sign="MONEY",
+        least=0,
+        unset="no limit",
+        resumable=True,
+        rare=True,
+    )
     cluster: str = setting(
         "",
         "run models and tests on this Ray cluster: local, local:N or ray://HOST:PORT",

@@ -117,6 +117,24 @@ class EndpointSettings:
     timeout: float = setting(
         300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
     )
+    price_read: float = setting(
+        0.0,
+        "price of a million tokens read, in your currency",
+        label="Price of a million tokens read",
+        sign="MONEY",
+        least=0,
+        resumable=True,
+        rare=True,
+    )
+    price_written: float = setting(
+        0.0,
+        "price of a million tokens written, thoughts included",
+        label="Price of a million tokens written",
+        sign="MONEY",
+        least=0,
+        resumable=True,
+        rare=True,
+    )
     extra_body: str = setting(
         "",
         "further fields of each question, as a JSON object, e.g. '{\"num_ctx\": 32768}'; they go before our own",

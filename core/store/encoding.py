@@ -108,7 +108,9 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "role": str(sample.role),
         "sample_index": sample.index,
         **_plain(sample, "author", "finish_reason", "error", "recitation", "shown", "seed", "temperature"),
-        **_plain(sample, "prompt_tokens", "completion_tokens", "seconds", "raw_text", "thoughts", "step"),
+        **_plain(
+            sample, "prompt_tokens", "completion_tokens", "thought_tokens", "seconds", "raw_text", "thoughts", "step"
+        ),
         "truncated": int(sample.truncated),
         "prompt_hash": prompt_hash(sample.prompt_text),
         "extraction_steps": json.dumps(sample.extraction.steps),

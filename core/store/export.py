@@ -117,6 +117,7 @@ def _sample_columns(sample: SampleRow, prompt: str) -> Row:
         "prompt": prompt,
         "raw_text": sample.raw_text,
         "thoughts": sample.thoughts,
+        "thought_tokens": sample.thought_tokens,
         "extraction": " ".join(sample.extraction_steps),
         "text": sample.text,
         **{name: getattr(sample, name) for name in _OF_SAMPLE},

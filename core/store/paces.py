@@ -21,8 +21,9 @@ ITEMS = """
     SELECT sum(admitted) AS admitted, max(added_at) AS last FROM items WHERE run_id = ? AND NOT extra
 """
 SAMPLES = """
-    SELECT item_id, max(made_at) AS made_at, count(*) AS samples, sum(tokens) AS tokens FROM (
-        SELECT s.item_id, s.made_at, s.prompt_tokens + s.completion_tokens AS tokens
+    SELECT item_id, max(made_at) AS made_at, count(*) AS samples, sum(tokens) AS tokens, sum(written) AS written FROM (
+        SELECT s.item_id, s.made_at, s.prompt_tokens + s.completion_tokens AS tokens,
+            s.completion_tokens AS written
         FROM items i JOIN samples s ON s.item_id = i.id AND s.author = 'model' AND s.error = ''
         WHERE i.run_id = ? AND NOT i.extra
     ) GROUP BY item_id ORDER BY made_at LIMIT 500
@@ -49,6 +50,7 @@ def pace(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) ->
         tokens=sum(row["tokens"] for _, row in kept),
         parts=tuple(_parts(kept)),
         drawing=max(drawn - began, 0.0) / items["admitted"],
+        written=sum(row["written"] for _, row in kept),
     )
 
 

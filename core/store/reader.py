@@ -36,6 +36,7 @@ from core.store.rows import (
     RunRow,
     SampleRow,
     ScoredRow,
+    SpentRow,
     TestRow,
 )
 from core.store.scores import Bounds, RunFigures, tally
@@ -331,6 +332,10 @@ class Reader:
         items = self._rows(paces.ITEMS, run["id"])[0]
         settings = RunSettings.from_json(json.loads(run["config"]))
         return paces.pace(run, items, self._rows(paces.SAMPLES, run["id"]), settings)
+
+    def spent(self, run_id: int) -> list[SpentRow]:
+        """Return what a run's models took, apart for descriptions and for all else; nothing where none was asked."""
+        return [SpentRow(**{**row, "forward": bool(row["forward"])}) for row in self._rows(statements.SPENT, run_id)]
 
     def metrics(self, run_id: int) -> list[str]:
         """Names of the metrics stored for a run, sorted."""

@@ -248,6 +248,7 @@ class SampleRow:
     pairs: tuple[tuple[str, int, float], ...] = ()
     shown: float | None = 1.0
     thoughts: str = ""
+    thought_tokens: int = 0
 
     @property
     def passes(self) -> bool | None:
@@ -378,6 +379,7 @@ class PaceRow:
     Attributes:
         run_id: of the stored run, or TRIAL.
         samples, seconds, tokens: of those regions that say something about it; tokens read and written.
+        written: of the tokens, those that were written.
         parts: seconds a sample in up to four consecutive parts of the run, one where it was short.
         drawing: seconds until a region was admitted.
     """
@@ -389,6 +391,19 @@ class PaceRow:
     tokens: int
     parts: tuple[float, ...]
     drawing: float
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpentRow:
+    """What the descriptions of a run, or all else that its models wrote, took of tokens and seconds."""
+
+    forward: bool
+    samples: int
+    prompt_tokens: int
+    completion_tokens: int
+    thought_tokens: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

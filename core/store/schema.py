@@ -110,6 +110,7 @@ CREATE TABLE samples (
     temperature REAL NOT NULL,
     prompt_tokens INTEGER NOT NULL,
     completion_tokens INTEGER NOT NULL,
+    thought_tokens INTEGER NOT NULL DEFAULT 0, -- of those
     seconds REAL NOT NULL,
     extraction_steps TEXT NOT NULL,
     text TEXT NOT NULL,

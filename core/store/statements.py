@@ -40,6 +40,16 @@ LABELS_OF_RUN = f"""
     WHERE i.run_id = ? ORDER BY l.id
 """
 
+SPENT = """
+    SELECT s.role = 'forward' AS forward, count(*) AS samples, sum(s.prompt_tokens) AS prompt_tokens,
+        sum(s.completion_tokens) AS completion_tokens, sum(s.thought_tokens) AS thought_tokens,
+        sum(s.seconds) AS seconds
+    FROM items i JOIN samples s ON s.item_id = i.id AND s.author = 'model'
+    WHERE i.run_id = ? GROUP BY s.role = 'forward'
+    HAVING sum(s.prompt_tokens) + sum(s.completion_tokens) > 0
+"""
+"""By whether they describe: the forward model's, and the backward model's."""
+
 RECONSTRUCTIONS = f"""
     SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
     FROM items i

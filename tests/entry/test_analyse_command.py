@@ -39,6 +39,7 @@ def test_json_has_a_line_a_figure(database: Path, capsys: pytest.CaptureFixture[
         ("spread", "histogram"),
         ("metric", "histogram"),
         ("scores", "table"),
+        ("costs", "table"),
         ("files", "table"),
         ("metrics", "table"),
     ]

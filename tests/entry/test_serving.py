@@ -134,3 +134,22 @@ def test_a_server_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["models", "--endpoint", server.address, "--try", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["tried"][0]["read"] == "Checks the sides."
     assert main(["models", "--try"]) == 2
+
+
+def test_a_run_is_estimated_before_it_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edits = tmp_path / "edits.jsonl"
+    edits.write_text(json.dumps({"old": "area = side * 1 + 0\n", "new": "area = side * side\n"}) + "\n")
+    how = ["--edits", str(edits), "--regions", "1", "--db", str(tmp_path / "runs.sqlite")]
+    with chat_server(lambda n, body: (200, completion("Set a to 2."), {})) as server:
+        priced = ["--endpoint", server.address, "--price-read", "100", "--price-written", "1000"]
+        assert main(["run", *how, *priced, "--estimate"]) == 0
+        assert "was not measured yet" in capsys.readouterr().out and server.asked == []
+        assert not (tmp_path / "runs.sqlite").exists()
+        assert main(["run", *how, *priced]) == 0
+        capsys.readouterr()
+        assert main(["run", *how, *priced, "--estimate"]) == 0
+    assert "tokens for 0." in capsys.readouterr().out
+    assert main(["runs", "--db", str(tmp_path / "runs.sqlite"), "--json"]) == 0
+    (spent,) = json.loads(capsys.readouterr().out)["spent"]
+    assert (spent["model"], spent["prompt_tokens"], spent["answer_tokens"]) == ("m", 49, 21)
+    assert spent["money"] == pytest.approx((49 * 100 + 21 * 1000) / 1e6)

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
+from core.analyses.costs import spent
 from core.errors import ModelError, ProjectError
 from core.run.control import Control
-from core.run.events import Event, RunFinished, RunStarted
+from core.run.estimate import estimate
+from core.run.events import Event, Notice, RunFinished, RunStarted
 from core.run.pipeline import resume, start
 from core.run.results import open_store
 from core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
@@ -170,6 +172,38 @@ def test_one_pass_on_this_machine_and_one_on_a_server(place: Place, small_model:
     models = json.loads(row.model_json)
     assert len(models["forward"]["sha256"]) == 64 and models["backward"]["path"] == server.address
     assert (finished.status, len(found.samples)) == ("finished", 3)
+
+
+def test_what_a_run_cost_is_told_and_ends_it_where_it_may_cost_no_more(place: Place) -> None:
+    """Each of the 20 answers reads 7 tokens and writes 30, 20 of them thoughts by their share of its text."""
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        answer = json.loads(right(number, body)[1])
+        message = answer["choices"][0]["message"]
+        message["reasoning_content"] = "x" * (2 * len(message["content"]))
+        return 200, json.dumps(answer | {"usage": {"prompt_tokens": 7, "completion_tokens": 30}}).encode(), {}
+
+    with chat_server(script) as server:
+        priced = at(server, concurrency=1, price_read=100.0, price_written=1000.0)
+        finished, events = place.started(endpoint=priced, budget_tokens=37 * 9 + 1)
+        assert finished.status == "interrupted" and len(server.asked) <= 11
+        assert any(isinstance(e, Notice) and "370 tokens, of 334" in e.text for e in events)
+        with place.store() as store:
+            assert "--budget-tokens" in store.reader.run(1).problems[0]
+            again = resume(1, store, lambda event: None, Control(), {"budget_tokens": None})
+            assert again.status == "finished"
+            (cost,) = spent(store.reader, store.reader.run(1))
+            (paces,) = [estimate(store.reader.settings(1), store.reader.paces())]
+    assert (cost.samples, cost.prompt_tokens, cost.thought_tokens, cost.answer_tokens) == (20, 140, 400, 200)
+    assert cost.money == pytest.approx(20 * (7 * 100 + 30 * 1000) / 1e6)
+    assert paces.tokens == 20 * 37 and paces.money == pytest.approx(cost.money)
+
+
+def test_a_run_pauses_once_it_cost_the_money_that_it_may(place: Place) -> None:
+    with chat_server(right) as server:
+        priced = at(server, concurrency=1, price_written=1e6)
+        finished, _ = place.started(endpoint=priced, budget_money=9.5)
+        assert finished.status == "interrupted" and 4 <= len(server.asked) <= 6, "three tokens written are three"
 
 
 def seldom(wrong: Sequence[Answer]) -> Callable[[int, dict[str, object]], Answer]:

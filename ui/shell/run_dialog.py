@@ -23,9 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
-from core.generation import Role
-from core.kinds import TASKS, Kind, configured, counted, task
-from core.run.estimate import Estimate, estimate
+from core.kinds import TASKS, Kind, configured, task
+from core.run.estimate import cost_words, estimate
 from core.settings import RunSettings
 from core.settings.setting import check, described, value_of, with_values
 from core.store.rows import TRIAL, PaceRow
@@ -37,50 +36,6 @@ from ui.shell.status_line import duration
 from ui.style.controls import DIALOG, column, label, push, row
 from ui.style.text_size import FRAME, keep_on_screen
 from ui.style.theme import SPACE
-
-UNMEASURED = (
-    "How long that takes was not measured yet with these models: the first run tells, or a trial of one {noun}."
-)
-
-
-def cost_words(cost: Estimate, kind: Kind, measured: bool = True) -> str:
-    """Samples; below them tokens and minutes, and what they rest on. `measured`: whether stored runs were looked at."""
-    noun = kind.noun
-    *first, last = (counted(number, kind.roles[role].title) for role, number in cost.made.items())
-    judged = counted(sum(number for role, number in cost.made.items() if role is not Role.FORWARD), "candidate")
-    counts = f"{', '.join(first)} and {last}; {judged} to judge." if first else f"{last}; {judged} to judge."
-    if not measured:
-        return counts
-    if cost.seconds is None or cost.low is None or cost.high is None or cost.tokens is None:
-        return f"{counts}\n{UNMEASURED.format(noun=noun)}"
-    return (
-        f"{counts}\nAbout {duration(cost.seconds)}{_between(cost.low, cost.high)} and {_count(cost.tokens)} tokens, "
-        f"going by {_basis(cost, noun)}. Loading the models comes on top, and at first the project's own tests."
-    )
-
-
-def _basis(cost: Estimate, noun: str) -> str:
-    """What was measured, and how far to trust it."""
-    samples = counted(cost.measured, "sample")
-    if cost.trial:
-        return f"a trial of one {noun} ({samples}): take it as rough, for {noun}s differ"
-    runs = "the last run" if cost.runs == 1 else f"the last {cost.runs} runs"
-    rough = "" if cost.like else ", which sampled otherwise: take it as rough"
-    return f"{runs} with these models ({samples}){rough}"
-
-
-def _between(low: float, high: float) -> str:
-    """The range, where it is one when said in words."""
-    ends = duration(low), duration(high)
-    return "" if ends[0] == ends[1] else f" ({ends[0]} to {ends[1]})"
-
-
-def _count(number: int) -> str:
-    """Two digits that count: more would claim too much."""
-    if number >= 950_000:
-        return f"{number / 1e6:.1f} million"
-    return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
-
 
 ROOMY, NARROWEST = 960, 700
 """Pixels: the width it opens with where the screen has it, and the least."""
@@ -329,7 +284,7 @@ class RunDialog(QDialog):
         cost = estimate(self.settings(), self._paces or ())
         runs = series.runs if (series := self.settings().series) is not None else 1
         each = f"For each of {runs} runs: " if runs > 1 else ""
-        self.cost.setText(each + cost_words(cost, self.kind, self._paces is not None))
+        self.cost.setText(each + cost_words(cost, self.kind, duration, self._paces is not None))
         self.measure.setText("Stop measuring" if self._measuring else "Measure again" if cost.trial else "Measure")
         self.measure.setToolTip(f"Try one {self.kind.noun} now, for about a minute at most; nothing of it is kept")
         self.measure.setAccessibleName("Stop measuring" if self._measuring else "Measure how long such a run takes")
