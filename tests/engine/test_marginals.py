@@ -262,10 +262,11 @@ def test_a_hidden_name_is_asked_for_in_every_style() -> None:
     assert gap is not None and gap.before + "total" + gap.after == code
     chat = mask_prompt(code, at, 5, lambda _: True, "chat")
     assert f"price = {MASK} * 2" in chat.messages[-1].content and chat.prefill.endswith("    price =")
-    (plain,) = mask_prompt(code, at, 5, lambda _: True, "code").messages
+    written_on = mask_prompt(code, at, 5, lambda _: True, "code")
+    (plain,) = written_on.messages
     assert plain.content.endswith("#     return price\n# The function:\ndef bill(total):\n    price =")
     assert MASK not in plain.content
-    assert extract_name(" total * 2").text == "total" and extract_name("(3)").text == ""
+    assert extract_name(" total * 2", written_on).text == "total" and extract_name("(3)", written_on).text == ""
 
 
 def test_what_a_run_costs_counts_what_models_make() -> None:
