@@ -76,8 +76,12 @@ esac
 if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "Installing system packages:$missing"
     export DEBIAN_FRONTEND=noninteractive
-    # shellcheck disable=SC2086
-    apt-get update -q && apt-get install -y -q --no-install-recommends $missing && missing=
+    if apt-get update -qq >/dev/null 2>&1; then
+        # shellcheck disable=SC2086
+        apt-get install -y -q --no-install-recommends $missing && missing=
+    else
+        echo "apt-get cannot bring its lists up to date here: there is no network, or no right to." >&2
+    fi
 fi
 for package in $missing; do
     case $extra-$package in
