@@ -33,6 +33,8 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "COLUMNS": "120",
+    # git gives up on a file that is there and cannot be read, as the machine's own settings under Landlock.
+    "GIT_CONFIG_NOSYSTEM": "1",
 }
 
 

@@ -354,7 +354,7 @@ class Answers:
             # The file that is open now is the one that is changed, whatever its name leads to by then.
             fcntl.ioctl(self._listener, _STILL_ASKING, struct.pack("Q", number))
             here = f"/proc/self/fd/{file}"
-            if not (os.readlink(here) + "/").startswith(self._scratch):
+            if not os.readlink(here).startswith(self._scratch):
                 raise OSError(errno.EPERM, name)
             if name == "utimensat":
                 if _libc.utimensat(_AT_CWD, here.encode(), times, 0):
