@@ -87,6 +87,7 @@ class ProjectOracle:
         self._traced: Traced | None = None
         self._early: ProjectOracle | None = None
         self._preparing = False
+        self._by_one_run = False
         self._admissions: dict[str, Verdict] = {}
         self._keeping = threading.Lock()
         self._broken: ProjectError | TargetError | None = None
@@ -125,6 +126,7 @@ class ProjectOracle:
         self._early = ProjectOracle(
             self._sandbox, self._new_sandbox, self._interpreter, self._plan, self._settings, self._notice, None
         )
+        self._early._by_one_run = True
         self._early.adopt(run.early(self._traced))
 
     def prepare(self) -> None:
@@ -255,6 +257,8 @@ class ProjectOracle:
         if self._baseline is not None or self._early is None:
             return self.judge(candidate, tests, every_test=every_test)
         verdict = self._early.judge_alone(candidate, tests, every_test)
+        if verdict.outcome is Outcome.TAMPERED:  # what is usual for the project is not known yet
+            return self.judge(candidate, tests, every_test=every_test)
         return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
 
     def judge_alone(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
@@ -331,7 +335,9 @@ class ProjectOracle:
         self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
     ) -> Verdict:
         if not confirm and self._baseline is None and self._early is not None and not every_test:
-            return self._early.judge_by_one_run(candidate, tests)
+            verdict = self._early.judge_by_one_run(candidate, tests)
+            if verdict.outcome is not Outcome.TAMPERED:  # what is usual for the project is not known yet
+                return verdict
         try:
             baseline = self.learn(self._heed)
         except (InspectorError, _Closed) as error:
@@ -488,7 +494,7 @@ class ProjectOracle:
             return True
         ordered = fastest_first(tests, baseline)
         for some in (ordered[:1], ordered):
-            outcome = self._once(Trial(_broken(file), some)).outcome
+            outcome = self._once(Trial(_broken(file), some, lean=self._by_one_run)).outcome
             if outcome is not Outcome.PASS:
                 if outcome.judged and outcome is not Outcome.TIMEOUT:
                     self._imported.add(file.path)

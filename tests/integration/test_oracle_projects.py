@@ -20,13 +20,14 @@ from core.oracle import identity_runner
 from core.oracle.factory import open_oracle
 from core.oracle.identity import IdentityRun
 from core.oracle.identity_runner import IdentityRunner
+from core.oracle.project_oracle import ProjectOracle
 from core.oracle.worker import Worker
 from core.oracle.zygote import Zygote
 from core.regions.admission import admit
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings
 from core.source.codebase import open_codebase
-from core.types import Candidate, Item, LearnsLater, Oracle, Outcome, Region, Report, Span
+from core.types import Candidate, Item, LearnsLater, Oracle, Outcome, Region, Report, Span, Verdict
 
 Open = Callable[..., Opened]
 
@@ -508,6 +509,24 @@ def test_a_single_candidate_is_judged_by_one_run_as_plain_pytest_does(tmp_path: 
         verdict = oracle.judge_now(candidate, tests, every_test=True)
         assert (verdict.outcome, says in verdict.detail) == (outcome, True), verdict
     assert oracle.known() is None and len(suite.tests) >= 5
+    oracle.close()
+
+
+def test_what_one_run_takes_for_tampering_is_judged_by_all_that_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codebase = open_codebase(shop(tmp_path))
+    oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
+    assert isinstance(oracle, LearnsLater)
+    tampered = Verdict(Outcome.TAMPERED, 0.0)
+    monkeypatch.setattr(ProjectOracle, "judge_by_one_run", lambda *arguments, **options: tampered)
+    oracle.begin(lambda *_: None)
+    file = codebase.file("shop/basket.py")
+    start = file.text.index("result += price")
+    deleted = Candidate(file, Span(start, start + 15), "pass")
+    tests = ["tests/test_basket.py::test_total"]
+    assert oracle.judge(deleted, tests, confirm=False).outcome is Outcome.FAIL
+    assert oracle.judge_now(deleted, tests).outcome is Outcome.FAIL
     oracle.close()
 
 
