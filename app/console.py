@@ -121,6 +121,8 @@ def _scores_table(run: RunRow) -> Table:
             table.add_row(measure.title, *_cells(score, signed=measure.lowest < 0), str(score.n))
     table.add_row(f"{kind.noun}s completed", str(run.items_complete), f"{run.items_dropped} dropped", "")
     table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
+    if run.answers.made:
+        table.add_row("answers", str(run.answers.made), run.answers.words or "all could be read", "")
     said = [few(run.headline.n, kind.noun), *(f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks)]
     table.caption = " ".join(filter(None, said)) or None
     return table

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.run.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
+from core.store.rows import Answers
 from core.types import Item, Score
 
 _NAMES = {
@@ -40,6 +41,8 @@ def _flat(event: Event) -> dict[str, Any]:
             values |= dataclasses.asdict(value)
         elif isinstance(event, RunFinished) and field.name == "measures":
             values |= scores_json(event.measures)
+        elif isinstance(event, RunFinished) and field.name == "answers":
+            values["answers"] = answers_json(event.answers)
         else:
             values[field.name] = list(value) if isinstance(value, tuple) else value
     if isinstance(event, SampleReady):
@@ -55,6 +58,11 @@ def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
         rtc, lift = scores["rtc"], scores["lift"]
         values |= {"rtc_pass": rtc.value, "lift": lift.value, "ci_low": rtc.low, "ci_high": rtc.high}
     return values
+
+
+def answers_json(answers: Answers) -> dict[str, Any]:
+    """How what models answered could be read: how many, and as shares."""
+    return dataclasses.asdict(answers) | {"shares": answers.shares}
 
 
 def score_json(score: Score) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Column, Table
 
 from app import options as shared
-from app.events import score_json
+from app.events import answers_json, score_json
 from app.output import print_json, terminal, written
 from core.analyses.costs import Spent, spent, words
 from core.kinds import task
@@ -58,6 +58,7 @@ def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
     scores = {name: score_json(score) for name, score in row.scores.items()}
     round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
     values["spent"] = [{**dataclasses.asdict(each), "tokens_per_second": each.speed} for each in cost]
+    values["answers"] = answers_json(row.answers)
     return values | {"measures": scores, "remarks": row.remarks} | round_trip
 
 

@@ -54,6 +54,10 @@ class Cancelled(InspectorError):
         super().__init__("The run was stopped.", "Resume it to go on where it ended.")
 
 
+class NothingRead(InspectorError):
+    """A run whose first answers say nothing: it is held, and goes on when it is resumed."""
+
+
 class Bug(InspectorError):
     """A broken assumption of ours; never the user's fault."""
 

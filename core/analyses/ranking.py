@@ -22,7 +22,7 @@ from core.metrics.paired import joint_level
 from core.metrics.statistics import LEVEL, interval
 from core.settings import RunSettings, SeriesSettings
 from core.store.reader import Reader
-from core.store.rows import GROWING, RunRow
+from core.store.rows import GROWING, Answers, RunRow
 
 Values = Mapping[str, Mapping[str, float]]
 """By an item's key: its measures."""
@@ -85,16 +85,17 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
     series = [series_of(run) for run in runs]
     crossed = all(each is not None and each.cross and each == series[0] for each in series)
     note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None) or _cut_off(runs)
+    answers = {run.id: run.answers for run in runs}
     if not crossed:
         names = dict(zip(values, model_names(runs), strict=True))
         rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
-        yield from _ranked(kind, "ranking", "Ranking", rows, note)
+        yield from _ranked(kind, "ranking", "Ranking", rows, note, answers)
         yield from costs.table(reader, runs)
         return
     grid = _Cross(kind, runs, values)
     yield grid.figure(note)
     for side, title in ((0, "Who describes well"), (1, "Who writes well")):
-        yield from _ranked(kind, ("describers", "writers")[side], title, grid.side(side), note)
+        yield from _ranked(kind, ("describers", "writers")[side], title, grid.side(side), note, answers)
     yield from costs.table(reader, runs)
 
 
@@ -127,9 +128,14 @@ def model_names(runs: Sequence[RunRow]) -> list[str]:
 
 
 def _ranked(
-    kind: Kind, name: str, title: str, rows: Mapping[str, tuple[Values, tuple[Link, ...]]], note: str
+    kind: Kind,
+    name: str,
+    title: str,
+    rows: Mapping[str, tuple[Values, tuple[Link, ...]]],
+    note: str,
+    answers: Mapping[int, Answers],
 ) -> Iterator[Figure]:
-    """A table of places, and what it comes to."""
+    """A table of places, with how the answers of each could be read, and what it comes to."""
     measure = kind.measure(kind.headline)
     every = set.intersection(*(set(each) for each, _ in rows.values()))
     common = sorted(every)
@@ -157,12 +163,21 @@ def _ranked(
             Column("Model"),
             Column(measure.title, form_of(measure), better_of(measure)),
             Column("Cannot be told apart from"),
+            Column("Answers", tip="Shares that were empty, cut at their limit, without code, or do not parse"),
         ),
         rows=tuple(
-            Row((_rank_words(each), each.name, each.mean, _alike_words(each, places)), links=each.links)
+            Row(
+                (_rank_words(each), each.name, each.mean, _alike_words(each, places), _read(each, answers)),
+                links=each.links,
+            )
             for each in places
         ),
     )
+
+
+def _read(place: Place, answers: Mapping[int, Answers]) -> str:
+    of = sum((answers[link.run] for link in place.links if link.run is not None), Answers())
+    return (of.words or "all could be read") if of.made else ""
 
 
 def _rank_words(place: Place) -> str:

@@ -36,7 +36,7 @@ from core.kinds import Kind, Measure, article, counted, few, task
 from core.metrics.registry import Metric, metric
 from core.metrics.statistics import auc, interval, point_biserial
 from core.store.reader import Reader
-from core.store.rows import GROWING, ItemRow, RunningPoint, RunRow
+from core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
 from core.store.scores import Bounds
 from core.types import Score
 
@@ -164,8 +164,23 @@ def scores(run: RunRow) -> Table:
             Row((measure.title, estimate(score), score.n, measure.tip))
             for measure in kind.averaged
             if (score := run.scores.get(measure.name)) is not None and score.value is not None
-        ),
+        )
+        + tuple(_answers(run.answers)),
     )
+
+
+def _answers(answers: Answers) -> Iterator[Row]:
+    """The shares of answers that could not be read, which say how far the other figures can be believed."""
+    told = {
+        "empty": ("answers empty", "Share of all answers of which nothing was left to read"),
+        "cut": ("answers cut", "Share of all answers that hit their limit"),
+        "without_code": ("without code", "Share of answers that were to be code and are words alone"),
+        "unparsable": ("unparsable", "Share of answers that were to be code and do not parse at their place"),
+    }
+    for name, share in answers.shares.items():
+        of = answers.made if name in ("empty", "cut") else answers.code
+        title, tip = told[name]
+        yield Row((title, Estimate(share, None, None, of), of, tip))
 
 
 def files(items: Sequence[ItemRow], run: RunRow) -> Iterator[Table]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from core.generation import Extraction
-from core.models.extraction import unfenced, without_prose
+from core.models.extraction import finding, unfenced, without_prose
 from core.models.indentation import level
 from core.models.special_tokens import without_joiners
 from core.models.unwrap import Scope
@@ -21,7 +21,7 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
 
     `old` is the old code, whose line ends and indentation the new code takes; `prefill` what the answer already
     started with. Steps: `label-dropped`, `prose`, `fence`, `fence-unterminated`, `reindented`, `newlines`,
-    `joiner-dropped`, `empty`.
+    `joiner-dropped`; and what is to be said of the code: `empty`, `no-code`, `unparsable`.
     """
     steps: list[str] = []
     lines = _unlabelled(_NEWLINES.sub("\n", without_joiners(raw, old, steps)).split("\n"), steps)
@@ -38,9 +38,7 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
     if "\r\n" in old and "\n" in text:
         text = text.replace("\n", "\r\n")
         steps.append("newlines")
-    if not text.strip():
-        steps.append("empty")
-    return Extraction(text, tuple(steps))
+    return Extraction(text, (*steps, *finding(level(text), ("", ""), code is not None)))
 
 
 def _unlabelled(lines: list[str], steps: list[str]) -> list[str]:

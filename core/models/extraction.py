@@ -53,7 +53,7 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
 
     `prefill` is what the answer already started with. Steps: `fence`, `fence-unterminated`, `todo-dropped`, `prose`,
     `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`,
-    `joiner-dropped`, `empty`.
+    `joiner-dropped`; and what is to be said of the code: `empty`, `no-code` (words alone), `unparsable`.
     """
     steps: list[str] = []
     return _code_of(_answered(raw, file_text, prefill, enclosing(item, file_text), steps), item, file_text, steps)
@@ -126,9 +126,20 @@ def _code_of(text: str, item: Item, file_text: str, steps: list[str]) -> Extract
     if placed != (part if wrapping or "prose" in steps else text.rstrip()):
         steps.append("reindented")
     text = _step(steps, "newlines", placed, lambda t: t.replace("\n", _newline(file_text)))
+    around = (file_text[: item.span.start], file_text[item.span.end :])
+    return Extraction(text, (*steps, *finding(text, around, parsed(file_text) is not None)))
+
+
+def finding(text: str, around: tuple[str, str], readable: bool) -> tuple[str, ...]:
+    """Return what is to be said of code that was read from an answer: that it is none, or does not parse at its place.
+
+    `readable`: whether Python can parse what stands there now; else nobody knows what it should parse as.
+    """
     if not text.strip():
-        steps.append("empty")
-    return Extraction(text, tuple(steps))
+        return ("empty",)
+    if not readable or parsed(around[0] + text + around[1]) is not None:
+        return ()
+    return ("no-code",) if all(map(_is_prose, text.split("\n"))) else ("unparsable",)
 
 
 NEWLINES = re.compile(r"\r\n|\r")

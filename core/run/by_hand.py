@@ -16,7 +16,7 @@ from core.run.control import Control
 from core.run.events import ItemReady, Notice
 from core.run.growing import Growing, Work, stored_samples
 from core.run.opening import open_parts, record, reopen
-from core.run.state import Caller, Emit, Pace, Run
+from core.run.state import Caller, Emit, Heard, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
 from core.trips.judged import open_judged
@@ -100,7 +100,9 @@ def probe_alone(
         # Before anything is tried: whatever becomes of that, the run itself draws nothing and is done.
         store.finish_run(run_id, "finished", [])
         store.rename_run(run_id, NAME)
-        return _try(Run(run_id, parts.opened.settings, parts, store, emit, control), path, span)
+        return _try(
+            Run(run_id, parts.opened.settings, parts, store, emit, control, heard=Heard(fresh=False)), path, span
+        )
 
 
 def _try(run: Run, path: str, span: Span) -> Item:

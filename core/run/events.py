@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.generation import Role, Sample
+from core.store.rows import Answers
 from core.types import Item, Score, Verdict
 
 
@@ -109,6 +110,7 @@ class RunFinished:
         problems: what could not be evaluated, a sentence each.
         not_asked: how many tests that pass under plain pytest judged nothing; empty where all did.
         remarks: what is to be known of the figures, as lists of runs say it.
+        answers: how what models answered could be read.
     """
 
     run_id: int
@@ -119,6 +121,7 @@ class RunFinished:
     problems: tuple[str, ...] = field(default=())
     not_asked: str = ""
     remarks: tuple[str, ...] = ()
+    answers: Answers = field(default_factory=Answers)
 
 
 Event = (

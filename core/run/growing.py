@@ -17,7 +17,7 @@ from functools import partial
 from core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Role, Sample, Window
 from core.kinds import article, role_title, task
 from core.models.answers import thought_tokens
-from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
+from core.run.events import Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
 from core.run.state import Budget, Pace, Run
 from core.store.rows import SampleRow
 from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
@@ -300,10 +300,19 @@ class Growing:
         sample_id = self._store(asked.work, asked.step, sample)
         if sample.error:
             self._give_up(asked.work, asked.step, sample_id, sample.error)
+        else:
+            for text in self._run.heard.take(sample, self._in_turns(asked.step)):
+                self._run.emit(Notice(text))
         self._run.emit(self._pace.count(generation.completion_tokens))
         self._budget.take(generation, asked.step.role is Role.FORWARD)
         self._take_verdicts()
         self._run.control.checkpoint()
+
+    def _in_turns(self, step: Step) -> bool:
+        """Whether the model that made a step is asked in turns of a conversation, whose answers end by themselves."""
+        parts = self._run.parts
+        side = parts.forward if isinstance(step.source, Ask) and step.source.model == "forward" else parts.backward
+        return side.info.prompt_style == "chat"
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
         """A sample of what a model wrote."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from core.errors import Cancelled, InspectorError, StoreError
+from core.errors import Cancelled, InspectorError, NothingRead, StoreError
 from core.kinds import task
 from core.run.control import Control
 from core.run.events import ItemReady, Notice, RunFinished, RunStarted
@@ -57,11 +57,15 @@ def resume(
 def see_through(run: Run, resumed: bool) -> RunFinished:
     """Run to the end and record how it ended, whatever happens."""
     run.emit(_started(run, resumed))
+    run.heard.fresh = not resumed
     try:
         _work(run)
         status = "incomplete" if run.problems else "finished"
     except Cancelled:
         status = "interrupted"
+    except NothingRead as held:
+        run.problems.append(f"{held.problem} {held.remedy}")
+        status = "incomplete"
     except InspectorError as error:
         # The error that ended the run is the one to be told, also where the disk is what failed.
         with suppress(StoreError):
@@ -69,6 +73,9 @@ def see_through(run: Run, resumed: bool) -> RunFinished:
         raise
     _end(run, status, [*run.problems, *run.remarks])
     finished = _finished(run, status)
+    for name, text in finished.answers.notices.items():
+        if name not in run.heard.told:
+            run.emit(Notice(text))
     run.emit(finished)
     return finished
 
@@ -168,4 +175,5 @@ def _finished(run: Run, status: str) -> RunFinished:
         problems=tuple(run.problems),
         not_asked=row.not_asked,
         remarks=tuple(row.remarks),
+        answers=row.answers,
     )

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.analyses.costs import money_words, price
+from core.errors import NothingRead
 from core.generation import INFILL, Generation, Model, ModelInfo, Sample
 from core.kinds import task
 from core.run.control import Control
 from core.run.events import Event, Notice, Progress
 from core.settings import RunSettings
+from core.store.rows import Answers
 from core.store.writer import Store
 from core.trips.opening import Opened
 from core.trips.protocol import Step, Trip
-from core.types import Item
+from core.types import Form, Item
 
 LOCKED_NOTICE_SECONDS = 30.0
 """Time between two notices of a database that another program keeps locked."""
+
+FIRST_ANSWERS = 8
+"""Answers of a new run none of which says anything, after which it is held."""
+ENOUGH_ANSWERS = 20
+"""Answers from which on shares of them are worth a notice while the run goes on."""
 
 Emit = Callable[[Event], None]
 
@@ -83,6 +90,7 @@ class Run:
         problems: what could not be evaluated, a sentence each; makes the run `incomplete`.
         remarks: what to keep in mind of how its items were drawn; stored with the problems, and no problem.
         known: items that another run of the same series drew, by key: they are not drawn and tried again.
+        heard: how the answers of this part of the run could be read.
         made: gives a sample that another run of the series has, so that no model is asked for it again.
     """
 
@@ -96,10 +104,51 @@ class Run:
     remarks: list[str] = field(default_factory=list)
     known: Mapping[str, Item] = field(default_factory=dict)
     made: Made = lambda key, step: None
+    heard: Heard = field(default_factory=lambda: Heard())
 
     def __post_init__(self) -> None:
         # A backup or another program's open transaction must not cost a run of a night.
         self.store.on_locked = _Patience(self.store.path, self.emit, self.control)
+
+
+@dataclass
+class Heard:
+    """Counts the answers of one part of a run that could not be read, and says when they are too many.
+
+    Attributes:
+        fresh: the run had none before, so that its first ones may hold it: who resumes it has been told.
+        lost: whether each answer was empty or, of a model that is asked in turns, cut. One that writes a file on goes
+            on by nature until it is cut.
+        told: of which shares a notice was given.
+    """
+
+    answers: Answers = field(default_factory=Answers)
+    fresh: bool = True
+    lost: int = 0
+    told: set[str] = field(default_factory=set)
+
+    def take(self, sample: Sample, in_turns: bool) -> Iterator[str]:
+        """Count one answer, and yield each notice for which it is time.
+
+        Raises NothingRead once the first answers are enough and none of them says anything.
+        """
+        steps, code = sample.extraction.steps, sample.role.form is Form.CODE
+        empty, cut = "empty" in steps, sample.finish_reason in ("length", "context")
+        thinking = empty and any(step.startswith("thoughts-") for step in steps)
+        self.answers += Answers(1, empty, thinking, cut, code, "no-code" in steps, "unparsable" in steps)
+        self.lost += empty or (cut and in_turns)
+        made = self.answers.made
+        if self.fresh and self.lost == made == FIRST_ANSWERS:
+            notices = self.answers.notices
+            self.told |= set(notices)
+            raise NothingRead(
+                f"All of the first {made} answers were empty or cut at their limit, so the run was held.",
+                f"{notices.get('empty') or notices['cut']} Resume the run to go on as it is.",
+            )
+        for name, text in self.answers.notices.items() if made >= ENOUGH_ANSWERS else ():
+            if name not in self.told:
+                self.told.add(name)
+                yield text
 
 
 class _Patience:

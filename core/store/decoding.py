@@ -41,6 +41,7 @@ def run_row(row: Row, status: str, figures: RunFigures) -> RunRow:
         samples=figures.samples,
         scores=figures.scores,
         near_limit=figures.near_limit,
+        answers=figures.answers,
         config_json=row["config"],
         model_json=row["models"],
         problems=tuple(json.loads(row["problems"])),

@@ -21,6 +21,7 @@ from core.store.failures import explained
 from core.store.files import canonical, open_readable
 from core.store.rows import (
     NOTHING,
+    Answers,
     CandidateRow,
     ChangeRow,
     ExistingItem,
@@ -314,6 +315,10 @@ class Reader:
         rows = self._named(statements.outcomes_sql(*axes), asked)
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
+    def answers(self, run_id: int) -> dict[str, Answers]:
+        """How what models answered could be read, by the role that was asked for."""
+        return {row.pop("role"): Answers(**row) for row in self._rows(statements.ANSWERS, run_id)}
+
     def totals(self, run_id: int) -> dict[str, float]:
         """The sum of each measure over a run's items."""
         return {row["name"]: row["value"] for row in self._rows(statements.TOTALS, run_id)}
@@ -353,7 +358,8 @@ class Reader:
             measures = self._values(statements.ITEM_MEASURES, run["id"])
             states = self._rows(statements.ITEM_STATES, run["id"])
             near = self._rows(statements.FLAGGED, run["id"], NEAR_LIMIT)[0]["verdicts"]
-            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near)
+            answers = sum(self.answers(run["id"]).values(), Answers())
+            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near, answers)
         self._known_figures[run["id"]] = known
         return known
 

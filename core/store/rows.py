@@ -35,6 +35,77 @@ class Interval(Protocol):
         """
 
 
+NOTABLE = 0.1
+"""Share of answers that were none from which on the reader is asked whether they are read rightly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How what models answered could be read.
+
+    Attributes:
+        made: answers of the run's models that count.
+        empty: nothing was left of them to read; of these `thinking` held thoughts.
+        cut: they hit their limit, or the end of the window.
+        code: answers that were to be code; of these `without_code` are words alone, and `unparsable` ones Python cannot
+            parse at their place, where it can parse what stands there.
+    """
+
+    made: int = 0
+    empty: int = 0
+    thinking: int = 0
+    cut: int = 0
+    code: int = 0
+    without_code: int = 0
+    unparsable: int = 0
+
+    def __add__(self, other: Answers) -> Answers:
+        return Answers(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Each share by its name; of no answers there is none."""
+        of = {"empty": self.made, "cut": self.made, "without_code": self.code, "unparsable": self.code}
+        return {name: getattr(self, name) / all_ for name, all_ in of.items() if all_}
+
+    @property
+    def said(self) -> str:
+        """The shares that are not 0, of how many; empty where all are."""
+        if not (parts := self.words):
+            return ""
+        doubt = "; are they read rightly?" if max(self.shares.values()) >= NOTABLE else ""
+        return f"of {counted(self.made, 'answer')} {parts}{doubt}"
+
+    @property
+    def words(self) -> str:
+        """The shares that are not 0; empty where all are."""
+        words = {"empty": "empty", "cut": "cut at their limit", "without_code": "without code", "unparsable": ""}
+        parts = [f"{share:.0%} {words[name]}" for name, share in self.shares.items() if share and words[name]]
+        if share := self.shares.get("unparsable"):
+            parts.append(f"{share:.0%} of the code does not parse")
+        return ", ".join(parts)
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What is to be said of each share from a tenth on, with the one option that would help."""
+        said = {
+            "empty": "--thought-tokens N gives thoughts more room, --thinking off asks for none."
+            if self.thinking * 2 > self.empty
+            else "Another --prompt-style may help.",
+            "cut": "--forward-max-tokens and --backward-max-tokens give descriptions and code more room.",
+            "without_code": "Another --prompt-style may help.",
+            "unparsable": "See in the Prompt tab, or by `export`, whether they are read rightly.",
+        }
+        kinds = {"empty": "answers are empty", "cut": "answers were cut at their limit"}
+        kinds |= {"without_code": "answers hold no code", "unparsable": "programs do not parse"}
+        of = {"empty": self.made, "cut": self.made}
+        return {
+            name: f"{getattr(self, name)} of {of.get(name, self.code)} {kinds[name]}. {said[name]}"
+            for name, share in self.shares.items()
+            if share >= NOTABLE
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class RunRow:
     """One run as the run list and the status line show it.
@@ -82,6 +153,7 @@ class RunRow:
     changes: int = 0
     available: int | None = None
     near_limit: int = 0
+    answers: Answers = field(default_factory=lambda: Answers())
 
     @property
     def left(self) -> int | None:
@@ -137,6 +209,8 @@ class RunRow:
             said.append(
                 f"{NEAR_LIMIT}: {counted(self.near_limit, 'verdict')}, which another machine may judge otherwise"
             )
+        if self.answers.said:
+            said.append(self.answers.said)
         return [*said, self.not_asked] if self.not_asked else said
 
 

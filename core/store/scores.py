@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from core.kinds import Kind, Measure
-from core.store.rows import NOTHING, Interval, RunningPoint
+from core.store.rows import NOTHING, Answers, Interval, RunningPoint
 from core.types import Score
 
-FORMAT = 6
+FORMAT = 7
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
 _REMEMBERED = 4096
 
@@ -30,6 +30,7 @@ class RunFigures:
         changes: the run's count of changes when this was asked; another count makes it stale.
         scores: the mean of each averaged measure, by its name.
         near_limit: verdicts that took more than half of their time, or ran out of it below twice that.
+        answers: how what models answered could be read.
         format: see `FORMAT`.
     """
 
@@ -40,6 +41,7 @@ class RunFigures:
     samples: int
     scores: Mapping[str, Score]
     near_limit: int
+    answers: Answers
     format: int = FORMAT
 
     def to_json(self) -> str:
@@ -52,7 +54,8 @@ class RunFigures:
         data = json.loads(text)
         if data.get("format") != FORMAT:
             return None
-        return cls(**data | {"scores": {name: Score(**score) for name, score in data["scores"].items()}})
+        scores = {name: Score(**score) for name, score in data["scores"].items()}
+        return cls(**data | {"scores": scores, "answers": Answers(**data["answers"])})
 
     @property
     def bounded(self) -> bool:
@@ -67,6 +70,7 @@ def tally(
     changes: int,
     bounds: Bounds,
     near_limit: int,
+    answers: Answers,
 ) -> RunFigures:
     """Count and score the rows of `ITEM_STATES`; `measures` by item."""
     admitted = [row for row in states if row["admitted"]]
@@ -78,6 +82,7 @@ def tally(
         samples=sum(row["samples"] for row in states),
         scores=bounds.scores(kind, [measures.get(row["item_id"], {}) for row in admitted]),
         near_limit=near_limit,
+        answers=answers,
     )
 
 

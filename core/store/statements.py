@@ -72,6 +72,19 @@ FLAGGED = f"""
     WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra AND instr(v.flags, '"' || ?2 || '"')
 """
 
+ANSWERS = """
+    SELECT s.role, count(*) AS made,
+        sum(instr(s.extraction_steps, '"empty"') > 0) AS empty,
+        sum(instr(s.extraction_steps, '"empty"') > 0 AND instr(s.extraction_steps, '"thoughts-') > 0) AS thinking,
+        sum(s.finish_reason IN ('length', 'context')) AS cut,
+        sum(s.form = 'code') AS code,
+        sum(instr(s.extraction_steps, '"no-code"') > 0) AS without_code,
+        sum(instr(s.extraction_steps, '"unparsable"') > 0) AS unparsable
+    FROM items i JOIN samples s ON s.item_id = i.id AND s.counted AND s.author = 'model' AND s.error = ''
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY s.role ORDER BY min(s.id)
+"""
+"""How what models answered could be read, by role: its columns are the fields of `core.store.rows.Answers`."""
+
 METRICS = """
     SELECT DISTINCT c.metric FROM items i
     JOIN samples s ON s.item_id = i.id

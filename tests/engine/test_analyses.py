@@ -73,9 +73,15 @@ def test_the_run_and_its_figures_say_the_same(reader: Reader) -> None:
     run = reader.run(1)
     made = next(figure for figure in analyse(reader, [1]) if figure.name == "scores")
     assert isinstance(made, Table)
-    assert [row.cells[:3] for row in made.rows] == [
-        (measure.title, scores.estimate(run.scores[measure.name]), run.scores[measure.name].n)
-        for measure in task("synthesis").averaged
+    told = task("synthesis").averaged
+    assert [row.cells[:3] for row in made.rows][: len(told)] == [
+        (measure.title, scores.estimate(run.scores[measure.name]), run.scores[measure.name].n) for measure in told
+    ]
+    assert [row.cells[0] for row in made.rows[len(told) :]] == [
+        "answers empty",
+        "answers cut",
+        "without code",
+        "unparsable",
     ]
 
 
