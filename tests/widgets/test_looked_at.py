@@ -126,10 +126,12 @@ def shut(window: MainWindow) -> None:
 
 def at_rest(window: MainWindow) -> bool:
     """Whether all that was asked for is on show."""
+    if window.gateway.busy() or window.browsing._turns._pending:
+        return False  # to look for every timer in the window takes long
     run, labelling, figures = window.inspection.run, window.labelling, window.browsing._figures
     asleep = (window.inspection._timer, labelling._reading._rest, figures._reading._rest)
     timers = [each for each in window.findChildren(QTimer) if each.isActive() and each not in asleep]
-    if window.gateway.busy() or any(each.isSingleShot() or not each.interval() for each in timers):
+    if any(each.isSingleShot() or not each.interval() for each in timers):
         return False
     if window.parts.labels.isVisible() and run is not None and labelling._read != run.changes:
         return False
@@ -206,6 +208,10 @@ def look_at(window: MainWindow, value: LookedAt, like: MainWindow) -> None:
     elif value.project is not None:
         window.open_project(value.project)
     settle(window)
+    if window.inspection.looked_at.item != value.item:
+        # With the focus a list chooses its first region, and the desk the one of its sample.
+        window.inspection.choose_item(value.item, value.sample)
+        settle(window)
     if value.file and window.parts.code.path != value.file:
         window.parts.code.open_file(value.file)
         settle(window)
@@ -356,7 +362,7 @@ class Driver:
         assert window.control.settings.regions == self.numbers.get(project or Path(), FIRST_REGIONS)
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", [2])
 def test_a_hundred_changes_leave_nothing_of_before_on_show(
     opened: Callable[[], MainWindow], world: World, seed: int
 ) -> None:
