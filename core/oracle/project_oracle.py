@@ -257,15 +257,15 @@ class ProjectOracle:
         if self._baseline is not None or self._early is None:
             return self.judge(candidate, tests, every_test=every_test)
         verdict = self._early.judge_alone(candidate, tests, every_test)
-        if verdict.outcome is Outcome.TAMPERED:  # what is usual for the project is not known yet
+        if verdict is None or verdict.outcome is Outcome.TAMPERED:  # what is usual for the project is not known yet
             return self.judge(candidate, tests, every_test=every_test)
         return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
 
-    def judge_alone(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
+    def judge_alone(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict | None:
         """Judge as plain pytest does, by what one run of the suite showed.
 
         A failure of the covering tests is seen twice, and not on the untouched project; a pass is confirmed by all
-        tests in their own order, in which each has passed.
+        tests in their own order, in which each has passed. None where the untouched project fails the same tests.
         """
         if not tests:
             return self.judge(candidate, tests)
@@ -274,14 +274,12 @@ class ProjectOracle:
         if verdict.outcome is Outcome.FAIL:
             verdict = self.judge_by_one_run(candidate, tests, every_test, again=True)
         if verdict.outcome is not Outcome.PASS:
-            return verdict
+            ran = frozenset(test.node_id for test in verdict.tests)
+            return verdict if (ran or frozenset(tests)) in self._passing else None
         whole = tuple(test.node_id for test in baseline.suite.tests)
         confirmed = self._in_order(Trial(candidate, whole, whole=True, in_order=True))
         if confirmed is None:
-            detail = (
-                "The covering tests passed; the whole suite does not pass every time, on the untouched project either."
-            )
-            return replace(verdict, detail=detail)
+            return None
         if confirmed.outcome is not Outcome.PASS:
             return _worse(verdict, confirmed, _because(ONLY_WHOLE, confirmed))
         if len(tests) == len(whole):

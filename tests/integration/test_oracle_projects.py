@@ -509,6 +509,11 @@ def test_a_single_candidate_is_judged_by_one_run_as_plain_pytest_does(tmp_path: 
         verdict = oracle.judge_now(candidate, tests, every_test=True)
         assert (verdict.outcome, says in verdict.detail) == (outcome, True), verdict
     assert oracle.known() is None and len(suite.tests) >= 5
+    # Some of them need the company of others, which one run in their own order does not tell.
+    start = file.text.index('"octobre"')
+    honest = Candidate(file, Span(start, start + 9), '"october"')
+    verdict = oracle.judge_now(honest, [test.node_id for test in reversed(suite.tests)])
+    assert verdict.outcome is Outcome.PASS, verdict
     oracle.close()
 
 
