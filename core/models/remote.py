@@ -48,7 +48,7 @@ STATED_WINDOW = re.compile(r"(?:context|window|maximum|n_ctx)[^.\d]{0,60}?(\d[\d
 WIDER = {
     "Ollama": "OLLAMA_CONTEXT_LENGTH in the server's environment, or num_ctx in a Modelfile",
     "llama-server": "--ctx-size, which its slots share",
-    "LM Studio": "The context length with which it loads the model",
+    "LM Studio": "the context length with which it loads the model",
     "vLLM": "--max-model-len",
 }
 """How people have a server give a model a larger window."""
@@ -289,7 +289,7 @@ class RemoteModel:
                 likely = f"{sent / CHARACTERS_PER_TOKEN:,.0f}"
                 self._notices.put(
                     f"The server read {tokens:,} tokens of a prompt of up to {likely}: it cuts prompts without a word. "
-                    f"Give it a larger window ({WIDER.get(self._kind, 'by its own settings')}) or say --context "
+                    f"Give it a larger window ({WIDER.get(self._kind, 'its own settings')}) or say --context "
                     f"{tokens}, and start a new run; samples made so are marked as cut."
                 )
         return cut
@@ -340,7 +340,7 @@ class RemoteModel:
         wider = WIDER.get(self._kind, "its own settings")
         return (
             f"{self.info.name}: The server gives it a window of {window:,} tokens, and it was made for {made_for:,}: "
-            f"larger files are shown in part. {wider} gives it more."
+            f"larger files are shown in part. It gets more by {wider}."
         )
 
     def _answer(self, request: Request, hearing: _Hearing, stop: threading.Event) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 from core.errors import ModelError
 from core.generation import INFILL
@@ -79,11 +80,15 @@ def wire_style(header: GgufHeader, asked: ChosenStyle) -> Wire:
     return {"style": style, "control": special.control, "infill": infill}
 
 
-def with_recorded_style(settings: ModelSettings, models: Mapping[str, Mapping[str, str]]) -> ModelSettings:
-    """The settings of a run whose models were recorded, with the style that `auto` came to when it began.
+def as_recorded(settings: ModelSettings, models: Mapping[str, Mapping[str, Any]]) -> ModelSettings:
+    """Return the settings of a run whose models were recorded, with what they left open as it was when it began.
 
-    A model that was calibrated since would be asked otherwise.
+    A model that was calibrated since would be asked in another style, and a server may have another window by now.
     """
+    served = all(not model.get("sha256") for model in models.values())
+    windows = {model.get("context_size") for model in models.values()}
+    if settings.context_size is None and served and len(windows) == 1:
+        settings = replace(settings, context_size=windows.pop() or None)
     told = {
         "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "") for model in models.values()
     }

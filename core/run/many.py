@@ -20,7 +20,7 @@ from core.errors import Cancelled, ModelError
 from core.generation import Extraction, Model, ModelInfo, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.loading import local_files
-from core.models.styles import with_recorded_style
+from core.models.styles import as_recorded
 from core.platform import usable_cores
 from core.run import pipeline
 from core.run.control import Control
@@ -173,7 +173,7 @@ class _Series:
         if stored is not None:
             self._store.check_free(stored.id)
             settings = self._store.reader.settings(stored.id).resumed(self._changed)
-            generation = with_recorded_style(settings.generation, json.loads(stored.model_json))
+            generation = as_recorded(settings.generation, json.loads(stored.model_json))
             settings = replace(settings, generation=generation, oracle=self._settings.oracle)
         caller = self._caller
         with ExitStack() as loaded:

@@ -16,7 +16,7 @@ from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Reques
 from core.kinds import task
 from core.models.devices import slowed
 from core.models.loading import check_machine, model_file, open_model
-from core.models.styles import forward_only, with_recorded_style
+from core.models.styles import as_recorded, forward_only
 from core.platform import usable_cores
 from core.run.control import Control
 from core.run.state import Caller, Emit, Parts, Run
@@ -165,7 +165,7 @@ def reopen(
     settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
     models = json.loads(row.model_json)
-    as_before = replace(settings, generation=with_recorded_style(settings.generation, models))
+    as_before = replace(settings, generation=as_recorded(settings.generation, models))
     parts = open_parts(stack, Path(row.project_root), as_before, Caller(emit, control))
     require_same(parts, settings, store, run_id)
     return Run(run_id, settings, parts, store, emit, control)

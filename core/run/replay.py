@@ -20,7 +20,7 @@ from core.generation import Generation, Model, Request, Role, Window
 from core.kinds import role_title
 from core.models.discovery import discover
 from core.models.fingerprint import fingerprint
-from core.models.styles import with_recorded_style
+from core.models.styles import as_recorded
 from core.run.bundle import changes
 from core.run.control import Control
 from core.run.events import Notice, Progress
@@ -114,7 +114,7 @@ def replay(
     recorded = json.loads(run.model_json)
     settings = _located(reader.settings(run_id), recorded, models or {}, emit)
     # On this machine, wherever it was made: seeds and texts do not depend on the place.
-    settings = replace(settings, generation=with_recorded_style(settings.generation, recorded), cluster="")
+    settings = replace(settings, generation=as_recorded(settings.generation, recorded), cluster="")
     chosen = _chosen(reader, run, samples)
     with ExitStack() as stack:
         parts = open_parts(stack, project or Path(run.project_root), settings, Caller(emit, control))

@@ -12,7 +12,7 @@ from core.models.calibrated import Calibration, StyleScore, calibration_key, kee
 from core.models.discovery import bundled_model
 from core.models.fingerprint import fingerprint, remembered_fingerprint
 from core.models.gguf import read_header
-from core.models.styles import choose_style, with_recorded_style
+from core.models.styles import as_recorded, choose_style
 from core.settings import ModelSettings
 
 
@@ -62,8 +62,8 @@ def test_a_run_goes_on_in_the_style_it_began_in() -> None:
     auto = ModelSettings()
     code = {"prompt_style": "code", "backward_style": "code"}
     gaps = {"prompt_style": "code", "backward_style": INFILL}
-    assert with_recorded_style(auto, {"forward": code, "backward": code}).prompt_style == "code"
-    assert with_recorded_style(auto, {"forward": gaps, "backward": gaps}).prompt_style == "fim"
-    assert with_recorded_style(auto, {"forward": code, "backward": gaps}) == auto, "two models, asked in two ways"
+    assert as_recorded(auto, {"forward": code, "backward": code}).prompt_style == "code"
+    assert as_recorded(auto, {"forward": gaps, "backward": gaps}).prompt_style == "fim"
+    assert as_recorded(auto, {"forward": code, "backward": gaps}) == auto, "two models, asked in two ways"
     chat = ModelSettings(prompt_style="chat")
-    assert with_recorded_style(chat, {"forward": code, "backward": code}) == chat
+    assert as_recorded(chat, {"forward": code, "backward": code}) == chat

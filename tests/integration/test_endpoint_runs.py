@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chat_server import Answer, ChatServer, chat_server, completion
+from chat_server import Answer, ChatServer, Kind, chat_server, completion
 
 from core.analyses.costs import spent
 from core.errors import ModelError, ProjectError
+from core.models.styles import as_recorded
 from core.run.control import Control
 from core.run.estimate import estimate
 from core.run.events import Event, Notice, RunFinished, RunStarted
@@ -286,6 +287,19 @@ def test_a_server_that_dies_and_comes_back(place: Place) -> None:
         with place.store() as store:
             rows = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
         assert kept < rows and len(rows) == 20 and len(server.asked) == 20 - len(kept)
+
+
+def test_a_run_goes_on_in_the_window_that_it_began_in(place: Place) -> None:
+    """What the server says of it then, prompts are cut as they were."""
+    with chat_server(seldom([(400, b"", {})]), Kind(streams=False)) as server:
+        server.served = [{"id": "m", "context_length": 6144}]
+        assert place.started(endpoint=at(server))[0].status == "incomplete"
+        server.served = [{"id": "m", "context_length": 12288}]
+        with place.store() as store:
+            models = json.loads(store.reader.run(1).model_json)
+            settings = as_recorded(store.reader.settings(1).generation, models)
+            assert store.reader.settings(1).generation.context_size is None and settings.context_size == 6144
+        place.resumed()
 
 
 def test_a_run_is_not_resumed_on_another_model(place: Place) -> None:

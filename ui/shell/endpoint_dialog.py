@@ -125,7 +125,8 @@ class EndpointDialog(QDialog):
         failed = sum(bool(each.error) for each in trial.tried)
         self._say(f"It answered {len(trial.tried) - failed} of {len(trial.tried)} questions.")
         self.report.setPlainText("\n".join(words(trial)))
-        self.report.setMinimumSize(640, 320)
+        self.report.setMinimumHeight(320)
+        self.setMinimumWidth(760)  # lines of code, as they came
         self.report.show()
         self.adjustSize()
 

@@ -86,7 +86,8 @@ class NumberField(SettingField):
         self._whole = each.kind is int
         self._box = QSpinBox() if self._whole else QDoubleSpinBox()
         if isinstance(self._box, QDoubleSpinBox):
-            self._box.setDecimals(3 if 0 < about.least < 0.01 else 2 if about.most <= 10 else 1)
+            fine = 3 if 0 < about.least < 0.01 else 2 if about.most <= 10 else 1
+            self._box.setDecimals(4 if about.sign == "MONEY" else fine)
             self._box.setSingleStep(0.1 if about.most <= 10 else 1)
         step = 1 if self._whole else 0.1
         # A number field has no empty state: a step below the least value stands for it, and shows words.
