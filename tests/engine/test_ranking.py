@@ -79,8 +79,11 @@ def test_a_single_run_has_no_ranking_and_several_are_ranked_when_asked(tmp_path:
         assert not any("ranking" in figure.name for figure in analyse(store.reader, [first]))
         with pytest.raises(UserError, match="two runs or more"):
             analyse(store.reader, [first], "ranking")
-        verdict, table = analyse(store.reader, [first, second], "ranking")
+        verdict, table, *_ = analyse(store.reader, [first, second], "ranking")
         assert isinstance(verdict, Sentence) and isinstance(table, Table)
         assert [row.links for row in table.rows] == [(Link(first),), (Link(second),)]
         assert verdict.text.endswith("the two cannot be told apart.")
         assert [row.cells[0] for row in table.rows] == ["1–2", "1–2"]
+        assert [row.cells[-1] for row in table.rows] == [
+            store.reader.run(each).answers.words or "all could be read" for each in (first, second)
+        ]

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+import test_benchmark_runs as benchmarks
+import test_cosmetic_runs as cosmetics
+import test_endpoint_runs as edits
 from answer_forms import APART, CUT, FORMS, PROGRAMS
-from chat_server import PLAIN, Answer, chat_server, completion
+from chains import PROBLEMS, echo
+from chains import settings as chain_settings
+from chat_server import PLAIN, Answer, Script, chat_server, completion
+from projects import write_shop
 
 from core.generation import Message, Prompt, Request
 from core.models.answers import answer_of
 from core.models.extraction import extract_code
 from core.models.remote import RemoteModel
 from core.models.served import Served
-from core.settings import EndpointSettings, ModelSettings
+from core.run.control import Control
+from core.run.pipeline import start
+from core.run.results import open_store
+from core.settings import (
+    BenchmarkSettings,
+    CosmeticSettings,
+    EditSettings,
+    EndpointSettings,
+    ModelSettings,
+    OracleSettings,
+    RunSettings,
+)
 from core.types import Item, Span
 
 PROGRAM = PROGRAMS["docstring"]
@@ -66,3 +88,91 @@ def test_what_a_server_sends_apart_is_kept_apart(form: str, streams: bool) -> No
         (found,) = model.generate([Request("a", Prompt((Message("user", "Write it."),)), 0.0, 1, 200)])
         model.close()
     assert (found.error, found.text, found.thoughts) == ("", sent.text, sent.thoughts)
+
+
+CODE_FORMS = [form for form in FORMS if form not in ("usage after", "long usage after", "mid-line")]
+"""Longer code beside it answers in place of a region of one line, which nobody asked for by name."""
+
+
+def in_forms(script: Script, sent: set[str]) -> Script:
+    """What a server says, its code in one form after the other, its words behind thoughts; `sent` keeps all of it."""
+
+    def answer(number: int, body: dict[str, Any]) -> Answer:
+        status, data, headers = script(number, body)
+        whole = json.loads(data)
+        said = whole["choices"][0]["message"]["content"]
+        code = re.fullmatch(r"```\w*\n(.*?)\n?```", said, re.DOTALL)
+        if code:
+            text = FORMS[CODE_FORMS[number % len(CODE_FORMS)]](code[1])
+        else:
+            text = (f"[THINK]Well.[/THINK]{said}", f"<think>\nHm.\n</think>\n\n{said}")[number % 2]
+        sent.add(text)
+        return status, completion(text, model="m"), headers
+
+    return answer
+
+
+def chain(folder: Path, address: str) -> RunSettings:
+    (folder / "own.jsonl").write_text("".join(json.dumps(problem) + "\n" for problem in PROBLEMS))
+    asked = chain_settings(folder / "own.jsonl", edits.ChatServer(address))
+    return replace(asked, benchmark=BenchmarkSettings(file=str(folder / "own.jsonl")))
+
+
+def editing(folder: Path, address: str) -> RunSettings:
+    (folder / "edits.jsonl").write_text("".join(json.dumps(edit) + "\n" for edit in edits.EDITS))
+    edit = EditSettings(file=str(folder / "edits.jsonl"))
+    return RunSettings(
+        task="editing", regions=4, backward_temperature=0.0, edit=edit, endpoint=EndpointSettings(address)
+    )
+
+
+def benchmark(folder: Path, address: str) -> RunSettings:
+    asked = BenchmarkSettings(file=str(benchmarks.POCKET))
+    return RunSettings(task="benchmark", regions=4, benchmark=asked, endpoint=EndpointSettings(address))
+
+
+def synthesis(folder: Path, address: str) -> RunSettings:
+    write_shop(folder / "shop")
+    return RunSettings(task="synthesis", regions=2, endpoint=EndpointSettings(address))
+
+
+def guess(number: int, body: dict[str, Any]) -> Answer:
+    """Writes one of the regions right, whichever was asked for."""
+    asked = "TODO" in str(body["messages"][-1]["content"])
+    code = "```python\nfor price in prices:\n    subtotal += price\n```"
+    return 200, completion(code if asked else "Adds up the prices.", model="m"), {}
+
+
+def cosmetic(folder: Path, address: str) -> RunSettings:
+    (folder / "shop.py").write_text(cosmetics.SHOP)
+    (folder / "test_shop.py").write_text(cosmetics.TESTS)
+    asked = CosmeticSettings(draws=1)
+    return RunSettings(task="cosmetic", regions=2, cosmetic=asked, endpoint=EndpointSettings(address))
+
+
+METHODS: dict[str, tuple[Callable[[Path, str], RunSettings], Script]] = {
+    "synthesis": (synthesis, guess),
+    "editing": (editing, edits.right),
+    "benchmark": (benchmark, benchmarks.Rule()),
+    "chain": (chain, echo),
+    "cosmetic": (cosmetic, cosmetics.answer),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_figure_of_a_method_depends_on_the_form(method: str, tmp_path: Path, known: Path) -> None:
+    made, script = METHODS[method]
+    found, texts = [], set[str]()
+    for name, answers in (("plain", script), ("forms", in_forms(script, texts))):
+        folder = tmp_path / name
+        folder.mkdir()
+        with chat_server(answers) as server, open_store(tmp_path / f"{name}.sqlite") as store:
+            asked = replace(made(folder, server.address), oracle=OracleSettings(sandbox="none"))
+            project = folder / "shop" if method == "synthesis" else folder
+            finished = start(asked, project, store, lambda event: None, Control())
+            assert (finished.status, finished.problems) == ("finished", ())
+            items = store.reader.items(1)
+            samples = [row for item in items for row in store.reader.samples(item.id) if row.author == "model"]
+            found.append({item.key: dict(item.measures) for item in items})
+    assert found[0] == found[1] and any(found[0].values())
+    assert {row.raw_text for row in samples} == texts and len(texts) >= 10
