@@ -272,10 +272,10 @@ class ProjectOracle:
         baseline = self.learn(self._heed)
         verdict = self.judge_by_one_run(candidate, tests, every_test)
         if verdict.outcome is Outcome.FAIL:
-            verdict = self.judge_by_one_run(candidate, tests, every_test, again=True)
+            second = self.judge_by_one_run(candidate, tests, again=True)
+            verdict = verdict if second.outcome is Outcome.FAIL else second
         if verdict.outcome is not Outcome.PASS:
-            ran = frozenset(test.node_id for test in verdict.tests)
-            return verdict if (ran or frozenset(tests)) in self._passing else None
+            return verdict if frozenset(_to_first_failure(verdict) or tests) in self._passing else None
         whole = tuple(test.node_id for test in baseline.suite.tests)
         confirmed = self._in_order(Trial(candidate, whole, whole=True, in_order=True))
         if confirmed is None:
@@ -303,13 +303,13 @@ class ProjectOracle:
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
         verdict = self._once(Trial(candidate, covering, every_test, lean=True, again=again))
-        ran = tuple(test.node_id for test in verdict.tests)
+        ran = _to_first_failure(verdict)
         if verdict.outcome is Outcome.PASS:
             imported = self._judges(candidate, tests, baseline)
             why = _elsewhere(candidate.file.path)
             return verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
         # Where it ended before any test, the untouched project is asked for what was collected first.
-        plain = Trial(None, ran or first_stage(covering), every_test, lean=True)
+        plain = Trial(None, ran or first_stage(covering), lean=True)
         if self._untouched_passes(plain):
             self._passing.add(frozenset(ran or tests))
             return verdict
@@ -550,6 +550,13 @@ def _key(trial: Trial) -> tuple[object, ...]:
 
 def _passed(count: int, oracle: str) -> Verdict:
     return Verdict(Outcome.PASS, 0.0, (), f"All {count} tests passed.", "", oracle)
+
+
+def _to_first_failure(verdict: Verdict) -> tuple[str, ...]:
+    """Return the tests that ran, up to the first that did not pass."""
+    tests = [test.node_id for test in verdict.tests]
+    bad = [place for place, test in enumerate(verdict.tests) if test.outcome != "passed"]
+    return tuple(tests[: bad[0] + 1] if bad else tests)
 
 
 def _untouched(candidate: Candidate) -> bool:
