@@ -127,6 +127,7 @@ def disturb(*_, **__):
 path, style = Path(sys.argv[1]), sys.argv[2]
 header = read_header(path)
 options = _options(header, ModelSettings(threads=1, context_size=4096), choose_style(header, style, ""))
+options["extra_buffers"] = True
 session = Session(options)
 disturb()
 gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
