@@ -11,7 +11,7 @@ from core.generation import PLAIN, Block, Message
 from core.models.jobs import loops
 from core.models.template import Renderer, completion, merge_system
 from core.models.textstream import Ending, TextStream
-from core.models.thoughts import begun_by
+from core.models.thoughts import FORMATS, Format, begun_by
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 
@@ -151,3 +151,15 @@ def test_a_template_that_begins_the_thoughts_gets_no_answer_begun_among_them() -
 def test_a_plain_text_is_asked_as_it_is_in_every_style() -> None:
     for renderer in (Renderer(None, "completion", "", ""), Renderer("chat", "chat", "", "")):
         assert renderer.render([Message(PLAIN, "def f(x):\n")], "    ") == "def f(x):\n    "
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if not form.needs_both], ids=lambda form: form.opening)
+def test_thoughts_of_every_format_end_no_answer(form: Format) -> None:
+    thoughts = f"{form.opening}\nA fence:\n```\nor so\n{form.closing}\n"
+    _, answer = stream(signs(thoughts + "x = 1\n```\nmore"), ("\n```",))
+    assert answer.text == thoughts + "x = 1" and not answer.thinking
+
+
+def test_a_template_that_leaves_the_channel_to_the_model_gets_no_answer_begun() -> None:
+    renderer = Renderer("{{ messages[0].content }}<|start|>assistant", "chat", "", "")
+    assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<|start|>assistant"
