@@ -57,7 +57,7 @@ class RoundTripPanel(QWidget):
         self._filling = QTimer(self, singleShot=True, interval=0)
         self._filling.timeout.connect(self._fill)
         self._writing: dict[Place, WritingCard] = {}
-        self._lit, self._any = True, False
+        self._lit, self._any, self._stage = True, False, ""
         self.describe = button("✎ Describe", DESCRIBE, self.write_description, flat=False)
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
@@ -293,8 +293,16 @@ class RoundTripPanel(QWidget):
         self._any, noun = any_items, self._kind.noun
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
+        elif self._stage:
+            self._empty.say(self._stage, f"What the run makes of each {noun} appears here.")
         else:
             self._empty.say(f"No {noun}s yet", "What a run makes of each appears here.")
+
+    def say_stage(self, words: str) -> None:
+        """Say what a run does that has nothing to show yet; empty where there is none."""
+        if words != self._stage:
+            self._stage = words
+            self.expect(self._any)
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
         """What to expect while there are no cards."""

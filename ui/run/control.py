@@ -201,11 +201,17 @@ class RunControl(QObject):
         """What keeps other work waiting, as a sentence without its end; only while `busy`."""
         return f"{self._at_work} is at work"
 
+    @property
+    def run_on(self) -> Path | None:
+        """The project of the run at work; None while there is none, or while it is something else that is at work."""
+        return self._about if self.busy and self._at_work == A_RUN else None
+
     def _begin(self, job: Job, name: str, project: Path | None) -> bool:
-        begun = self.coordinator.begin(job)
-        if begun:
-            self._at_work, self._about = name, project
-        return begun
+        if self.busy:
+            return False
+        # First, for whoever hears that something is at work asks what it is.
+        self._at_work, self._about = name, project
+        return self.coordinator.begin(job)
 
     def _besides(self, job: Job, name: str, database: Path | None = None) -> bool:
         if not self._begin(job, name, self._project):

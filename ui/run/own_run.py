@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from core.kinds import task
-from core.run.events import Event
+from core.run.events import Event, Progress, SampleReady, TextStreamed
 from core.settings import RunSettings
 from core.types import Item, Span
 from ui.labels.labelling import Labelling
@@ -44,6 +44,7 @@ class OwnRun(QObject):
         self._window, self._parts, self._control, self._queueing = window, parts, control, queueing
         self._inspection, self._project, self._browsing, self._labelling = inspection, project, browsing, labelling
         self._follow = follow
+        self._wrote = False
         coordinator = control.coordinator
         parts.bar.pause_asked.connect(coordinator.toggle_pause)
         parts.bar.stop_asked.connect(coordinator.stop)
@@ -51,11 +52,15 @@ class OwnRun(QObject):
         parts.status.queue_asked.connect(self.show_queue)
         control.started.connect(self._show_started)
         control.adopted.connect(self._show_task)
-        control.progressed.connect(parts.status.show_progress)
+        control.progressed.connect(self._show_progress)
         control.batch.connect(self._take_events)
         control.ended.connect(inspection.refresh)
         coordinator.state_changed.connect(lambda _: self._show_state())
         inspection.moved.connect(self._move)
+        inspection.overview_changed.connect(lambda _: self._show_preparing())
+        parts.preparing.left.connect(self._leave_preparing)
+        for view in (parts.tree, parts.regions.table):
+            view.clicked.connect(self._leave_preparing)
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
@@ -81,7 +86,28 @@ class OwnRun(QObject):
         self._inspection.choose_run(Wanted(run_id))
         self._set_follow(True)
 
+    def _show_progress(self, progress: Progress) -> None:
+        self._parts.status.show_progress(progress)
+        self._parts.preparing.note(progress)
+        self._parts.roundtrip.say_stage(self._parts.preparing.words)
+
+    def _leave_preparing(self) -> None:
+        """Show the code and all beside it from now on, however long the run takes to get ready."""
+        self._wrote = True
+        self._show_preparing()
+
+    def _show_preparing(self) -> None:
+        """Say what a run on this very project does, until its model begins to write."""
+        control, now, run = self._control, self._inspection.looked_at, self._inspection.run
+        root, number = control.run_on, control.coordinator.run_id
+        here = root is not None and root in (now.project, self._project.root) and control.database == now.database
+        mine = now.run is None or now.run == number
+        done = run is not None and run.id == number and run.items_complete > 0
+        self._parts.prepare(here and mine and not done and not self._wrote)
+
     def _take_events(self, events: Sequence[Event]) -> None:
+        self._wrote = self._wrote or any(isinstance(event, TextStreamed | SampleReady) for event in events)
+        self._show_preparing()
         self._show_state()  # the run's number may have come
         # Numbers of items mean others in another database.
         if self._control.database == self._inspection.database:
@@ -90,6 +116,7 @@ class OwnRun(QObject):
 
     def _move(self, before: LookedAt, now: LookedAt) -> None:
         """Say whether the run at work is the one on show; without one, speak of what the next run draws."""
+        self._show_preparing()
         if not before.same_run(now):
             self._show_state()
             if now.run is None:
@@ -107,6 +134,14 @@ class OwnRun(QObject):
     def _show_state(self) -> None:
         state, database = self._control.coordinator.state, self._control.database
         elsewhere = database.name if database is not None and database != self._inspection.database else ""
+        preparing = self._parts.preparing
+        if self._control.run_on is None:
+            preparing.end()
+            self._parts.roundtrip.say_stage("")
+        elif not preparing.begun:
+            self._wrote = False
+            preparing.begin(task(self._control.settings.task))
+        self._show_preparing()
         self._parts.bar.show_state(state)
         self._parts.status.show_state(state, self._control.coordinator.run_id, elsewhere)
 

@@ -20,7 +20,16 @@ from ui.history.panel import HistoryPanel
 from ui.labels.label_bars import LabelQueueBar
 from ui.labels.label_queue import QueueKind
 from ui.labels.labels import LabelsPanel
-from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel, WidePanel
+from ui.panels import (
+    DiffPanel,
+    MetricsPanel,
+    Preparing,
+    PromptPanel,
+    RoundTripPanel,
+    RunPanel,
+    TestsPanel,
+    WidePanel,
+)
 from ui.project.project_tree import ProjectTree
 from ui.project.region_table import RegionTable
 from ui.shell.notices import NoticeBar
@@ -70,6 +79,8 @@ class WindowParts(QWidget):
         self.wide = WidePanel()
         self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel()
         self.history = HistoryPanel()
+        self.preparing = Preparing()
+        self._middle = QStackedWidget()
         self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
@@ -109,13 +120,20 @@ class WindowParts(QWidget):
         left.setMinimumWidth(NARROWEST_LEFT)
         self._left, self._upper = left, upper
         self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
-        whole = self._split("whole", horizontal, left, right)
+        self._middle.addWidget(right)
+        self._middle.addWidget(self.preparing)
+        self.preparing.left.connect(lambda: self.prepare(False))
+        whole = self._split("whole", horizontal, left, self._middle)
         self._whole = whole
         self._under: QWidget = self.welcome
         self._page_alone: QWidget | None = None  # stands in the place of the views, e.g. a comparison
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
+
+    def prepare(self, shown: bool) -> None:
+        """Show in place of the code what a run does before its model writes, or the code and all beside it again."""
+        self._middle.setCurrentIndex(int(shown and not (self._alone or self._large)))
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
         self._splitters[name] = made = split(direction, *parts, stretch=STRETCH[name])
@@ -163,6 +181,8 @@ class WindowParts(QWidget):
     def go_to(self, part: QWidget) -> None:
         """Give a part the focus, wherever it is."""
         self.leave_page()
+        if self._middle.currentWidget() is self.preparing and self._middle.isAncestorOf(part):
+            self.preparing.left.emit()
         self.unfold_around(part)
         part.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -184,6 +204,8 @@ class WindowParts(QWidget):
         """Leave out what is folded, or all but the labels while these have the room of everything beside them."""
         labels = self._alone or (self._large and self.tabs.currentWidget() is self.desk)
         self._upper.setVisible(not labels)
+        if labels:
+            self.prepare(False)
         for name, pane in self._panes.items():
             pane.setVisible(not (name == "lists" if labels else name in self.folded))
         self.folds_changed.emit()
