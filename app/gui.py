@@ -74,7 +74,7 @@ def _show_uncaught(window: MainWindow) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, KeyboardInterrupt):
-            window.close()
+            window.end()
             return
         sys.__excepthook__(kind, error, trace)
         window.uncaught.emit(error)
@@ -85,7 +85,7 @@ def _show_uncaught(window: MainWindow) -> None:
 
 def _end_on_interrupt(window: MainWindow) -> QTimer:
     """Close the window on Ctrl-C in the terminal, as on its own close button."""
-    signal.signal(signal.SIGINT, lambda number, frame: window.close())
+    signal.signal(signal.SIGINT, lambda number, frame: window.end())
     pulse = QTimer(window)
     pulse.timeout.connect(lambda: None)
     pulse.start(SIGNAL_CHECK)

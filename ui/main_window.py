@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QAbstractButton, QMainWindow, QMenu
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QDialog, QMainWindow, QMenu
 
 import resources
 from core.kinds import known
@@ -33,6 +34,8 @@ from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
 from ui.style.appearance import Appearance
+from ui.style.controls import DIALOG, column, label, push, row
+from ui.style.theme import SPACE
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
@@ -81,6 +84,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("RTC Inspector")
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
+        self._asked = False
+        self._question: QDialog | None = None
         self._offered: Path | None = None
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
@@ -182,6 +187,7 @@ class MainWindow(QMainWindow):
         self.label_desk.blinded.connect(self.searching.close)
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
         self.run_lists.resume_asked.connect(self.resume_run)
+        self.own_run.resume_asked.connect(self.resume_run)
         self.browsing.settled.connect(self.opening.go_on)
         self.preferences.code_sized.connect(parts.code.editor.use_font)
         self.preferences.sandbox_chosen.connect(self.control.choose_sandbox)
@@ -362,8 +368,47 @@ class MainWindow(QMainWindow):
         else:
             super().keyPressEvent(event)
 
+    def end(self) -> None:
+        """Close without a question, as on Ctrl-C in the terminal."""
+        self._asked = True
+        self.close()
+
+    def _ask_whether_to_close(self) -> None:
+        """Ask once what becomes of the run at work; whoever closes the window again meanwhile has it stopped."""
+        self._asked = True
+        asked = self._question = QDialog(self)
+        asked.setWindowTitle("A run is at work")
+        words = f"Run {self.control.coordinator.run_id} is at work. What is done is stored."
+        later = push("Go on at next start", "", lambda: self._close_for_good(self.queueing.go_on_next_time))
+        later.setProperty("role", "primary")
+        stop, stay = push("Stop", "", self._close_for_good), push("Stay", "", asked.reject)
+        column(label(words), row(None, stay, stop, later), margins=DIALOG, spacing=SPACE * 2, owner=asked)
+        asked.rejected.connect(self._stay)
+        later.setFocus()
+        asked.open()
+
+    def _close_for_good(self, before: Callable[[], object] = lambda: None) -> None:
+        before()
+        if self._question is not None:
+            self._question.hide()
+        self.close()
+
+    def _stay(self) -> None:
+        self._asked = False
+        if self._question is not None:
+            self._question.deleteLater()
+            self._question = None
+
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Qt: stop the run first, without freezing; it can be resumed."""
+        at_work = self.control.run_on is not None and self.control.coordinator.run_id is not None
+        app = QGuiApplication.instance()
+        ends = isinstance(app, QGuiApplication) and app.isSavingSession()
+        # A session that ends asks nothing, and Ctrl-C does not either.
+        if at_work and not self._asked and not ends:
+            event.ignore()
+            self._ask_whether_to_close()
+            return
         now = time.monotonic()
         # Closing again and again, by impatient users or by the timer below, does not begin anew.
         if self._closing is None:

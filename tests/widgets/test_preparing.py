@@ -95,7 +95,7 @@ def test_a_run_says_in_the_middle_what_it_does_until_its_model_writes(window: Ma
     wait_until(parts.code.isVisible)
     window.control.coordinator.stop()
     wait_until(lambda: not window.control.busy)
-    assert parts.roundtrip._empty._heading.text() == "No regions yet"
+    assert parts.roundtrip._empty._heading.text() == "Ready to run"
 
 
 def test_who_wants_to_see_the_code_meanwhile_sees_it(window: MainWindow) -> None:

@@ -14,7 +14,7 @@ from chat_server import chat_server, completion
 from hub_server import hub_server
 from huggingface_hub import constants
 from models_gguf_writer import gguf_bytes, write_gguf
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QSpinBox, QWidget
 from waiting import wait_until
 
@@ -151,6 +151,36 @@ def test_a_server_is_tried_when_told_to(qapp: QApplication, gateway: Gateway) ->
         wait_until(lambda: dialog.trial.isEnabled())
     assert dialog.said.text() == "It answered 4 of 4 questions."
     assert "a window of 3,072 tokens" in dialog.report.toPlainText() and not dialog.report.isHidden()
+
+
+def test_every_model_of_every_known_server_can_be_run_as_well(
+    qapp: QApplication, gateway: Gateway, remembered: Remembered
+) -> None:
+    with chat_server(lambda n, body: (200, completion("x"), {})) as server:
+        server.served = [{"id": "small"}, {"id": "large"}]
+        remembered.add_endpoint(OTHER)
+        remembered.add_endpoint(EndpointSettings(server.address, "small"))
+        bar, notices = TopBar(QMenu(), QMenu()), NoticeBar()
+        control = RunControl(gateway, remembered, notices)
+        models = ModelList(gateway, control, remembered, bar)
+        parent = QWidget()
+        settings = RunSettings(endpoint=remembered.endpoints()[0])
+        dialog = RunDialog(settings, parent, endpoints=models.endpoints())
+        models.serve(dialog)
+        others = dialog.models.others
+        assert [others.item(row).text() for row in range(others.count())] == ["the only model @ 127.0.0.1:9090/v1"]
+        dialog.models.served.click()
+        wait_until(lambda: others.count() == 2 and "cannot be reached" in dialog.models.served_said.text())
+        others.item(1).setCheckState(Qt.CheckState.Checked)
+    series = dialog.settings().series
+    assert series is not None
+    assert [each.endpoint.model for each in series.models if each.endpoint is not None] == ["small", "large"]
+    dialog.models._ask_endpoint = lambda known: SERVER
+    dialog.models.add_server.click()
+    again = dialog.settings().series
+    assert again is not None and again.models[-1].endpoint == SERVER
+    dialog.reject()
+    dialog.deleteLater()
 
 
 def test_a_silent_server_keeps_no_window_from_closing(qapp: QApplication) -> None:

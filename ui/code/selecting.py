@@ -155,6 +155,10 @@ class Selecting(QObject):
             self._waiting = False
             self._bar.show_answer(item)
 
+    def say_queued(self) -> None:
+        """Say that the round trip begins once the tests have answered."""
+        self._bar.say(QUEUED)
+
     def settle(self) -> None:
         """What was asked is over; without an answer a notice said why, or the user stopped it."""
         if self._waiting and self.region is not None:
@@ -215,6 +219,7 @@ class Selecting(QObject):
 
 
 NO_FILE = "No file of the project is open here: open one, and select a statement."
+QUEUED = "The round trip begins as soon as the tests have answered."
 UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 

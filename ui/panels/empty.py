@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from ui.style.controls import breakable, column, label
+from ui.style.controls import breakable, column, label, push, row
 from ui.style.theme import SPACE
 
 
@@ -19,7 +21,12 @@ class EmptyState(QWidget):
         for each in (self._heading, self._advice):
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
             each.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
-        layout = column(None, self._heading, self._advice, None, margins=(24, 24, 24, 24), owner=self)
+        self._act: Callable[[], object] = lambda: None
+        self.go_on = push("", "Go on", lambda: self._act())
+        self.go_on.setProperty("role", "primary")
+        self.go_on.hide()
+        around = row(None, self.go_on, None)
+        layout = column(None, self._heading, self._advice, around, None, margins=(24, 24, 24, 24), owner=self)
         layout.setSpacing(SPACE)
         self.say(heading, advice)
 
@@ -28,6 +35,13 @@ class EmptyState(QWidget):
         self.setVisible(empty)
         for part in parts:
             part.setVisible(not empty)
+
+    def offer(self, words: str, act: Callable[[], object]) -> None:
+        """Have a button that goes on; none where it has no words."""
+        self._act = act
+        self.go_on.setText(words)
+        self.go_on.setAccessibleName(words or "Go on")
+        self.go_on.setVisible(bool(words))
 
     def say(self, heading: str, advice: str) -> None:
         """Show other words."""

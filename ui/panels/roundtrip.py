@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -57,7 +57,7 @@ class RoundTripPanel(QWidget):
         self._filling = QTimer(self, singleShot=True, interval=0)
         self._filling.timeout.connect(self._fill)
         self._writing: dict[Place, WritingCard] = {}
-        self._lit, self._any, self._stage = True, False, ""
+        self._lit, self._any, self._stage, self._first_run = True, False, "", ""
         self.describe = button("✎ Describe", DESCRIBE, self.write_description, flat=False)
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
@@ -295,8 +295,17 @@ class RoundTripPanel(QWidget):
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
         elif self._stage:
             self._empty.say(self._stage, f"What the run makes of each {noun} appears here.")
+        elif self._first_run:
+            self._empty.say("Ready to run", f"What the model makes of each {noun} appears here.")
         else:
             self._empty.say(f"No {noun}s yet", "What a run makes of each appears here.")
+
+    def offer_run(self, words: str, act: Callable[[], object]) -> None:
+        """Have a button that begins a first run; empty words where there is one already."""
+        if words != self._first_run:
+            self._first_run = words
+            self._empty.offer(words, act)
+            self.expect(self._any)
 
     def say_stage(self, words: str) -> None:
         """Say what a run does that has nothing to show yet; empty where there is none."""

@@ -9,8 +9,8 @@ from core.oracle.bench.project import origin_of
 from core.store.rows import FileRow
 from core.types import Codebase
 
-SHORT = 400
-"""Characters of a file that may have nothing but imports."""
+LARGEST = 20
+"""Files that are looked into for where to begin: of a whole project it would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,17 @@ class Node:
 
 
 def first_code(codebase: Codebase) -> str:
-    """The file to begin with where nothing is chosen: the first with some code in it; empty where there is none."""
+    """Return the file to begin with where nothing is chosen, the one with most to draw from; empty where there is none.
+
+    Lines inside functions and classes stand for candidates, which take seconds to enumerate: a script of settings has
+    few of them. Of a generated project it is the first problem.
+    """
     keys = origin_of(codebase.root).keys
-    code = [each for each in codebase.files if (each.path in keys if keys else not each.is_test)]
-    return next((each.path for each in code if len(each.text) > SHORT), code[0].path if code else "")
+    if keys:
+        return next((each.path for each in codebase.files if each.path in keys), "")
+    code = [each for each in codebase.files if not each.is_test]
+    largest = sorted(code, key=lambda each: -len(each.text))[:LARGEST]
+    return max(largest, key=lambda each: each.text.count("\n    ")).path if largest else ""
 
 
 def listed_files(codebase: Codebase) -> list[ListedFile]:

@@ -202,6 +202,11 @@ class RunControl(QObject):
         return f"{self._at_work} is at work"
 
     @property
+    def checks(self) -> bool:
+        """Whether a check of selected code is at work."""
+        return self.busy and self._at_work == A_CHECK
+
+    @property
     def run_on(self) -> Path | None:
         """The project of the run at work; None while there is none, or while it is something else that is at work."""
         return self._about if self.busy and self._at_work == A_RUN else None

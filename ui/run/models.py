@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from core.errors import Cancelled, InspectorError
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.background.gateway import Gateway
 from ui.run.control import RunControl
 from ui.shell.choice_box import Choice
-from ui.shell.fields import show_modal
+from ui.shell.fields import error_words, show_modal
 from ui.shell.model_options import (
     BUNDLED,
     Headers,
@@ -26,6 +28,7 @@ from ui.shell.model_options import (
     with_models,
 )
 from ui.shell.remembered import Remembered
+from ui.shell.run_dialog import RunDialog
 from ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 
 if TYPE_CHECKING:
@@ -86,6 +89,16 @@ def check_file(path: Path) -> None:
     from core.models.gguf import check_generative, read_header
 
     check_generative(read_header(path))
+
+
+def _served(endpoint: EndpointSettings, left: threading.Event) -> list[str]:
+    from core.models.endpoint import models_at  # brings HTTP along, which no window needs to open
+
+    def heed() -> None:
+        if left.is_set():
+            raise Cancelled
+
+    return [each.name for each in models_at(endpoint, heed)]
 
 
 def _ask_path(parent: QWidget, folder: bool) -> str:
@@ -151,6 +164,28 @@ class ModelList(QObject):
         self._remembered.add_endpoint(dialog.endpoint())
         return dialog.endpoint()
 
+    def serve(self, dialog: RunDialog) -> None:
+        """Ask servers for their models where a dialog wants them, side by side; nobody waits once it was left."""
+        left = threading.Event()
+
+        def show(endpoint: EndpointSettings, names: Sequence[str]) -> None:
+            if not left.is_set():
+                dialog.models.add_served(endpoint, names)
+
+        def fail(error: Exception) -> None:
+            if not isinstance(error, InspectorError):
+                self._gateway.failed.emit(error)
+            elif not left.is_set():
+                dialog.models.say_served(error_words(error))
+
+        def ask(endpoints: Sequence[EndpointSettings]) -> None:
+            for each in endpoints:
+                work = partial(_served, each, left)
+                self._gateway.submit(f"served by {each.address}", work, partial(show, each), fail)
+
+        dialog.served_asked.connect(ask)
+        dialog.finished.connect(lambda _: left.set())
+
     def _take(self, found: Found) -> None:
         self._choices, self.headers = found.choices, found.headers
         self._show()
@@ -169,12 +204,12 @@ class ModelList(QObject):
 
     def _show(self) -> None:
         settings = self._control.settings
-        servers = [endpoint_choice(endpoint) for endpoint in self._endpoints()]
+        servers = [endpoint_choice(endpoint) for endpoint in self.endpoints()]
         others = [choice if choice.value else replace(choice, value=BUNDLED) for choice in self._choices]
         self._bar.forward.set_choices([*self._choices, *servers], forward_value(settings))
         self._bar.backward.set_choices([SAME_MODEL, *others, *servers], backward_value(settings))
 
-    def _endpoints(self) -> list[EndpointSettings]:
+    def endpoints(self) -> list[EndpointSettings]:
         """Model servers in use, then those that were named before."""
         settings = self._control.settings
         used = [each for each in (settings.endpoint, settings.backward_endpoint) if each is not None]
@@ -190,7 +225,7 @@ class ModelList(QObject):
         self._use(*((forward, value) if backward else (value, other)))
 
     def _use(self, forward: str, backward: str) -> None:
-        self._control.adopt(with_models(self._control.settings, forward, backward, self._endpoints()))
+        self._control.adopt(with_models(self._control.settings, forward, backward, self.endpoints()))
         self._warn()
 
     def _follow(self, settings: RunSettings) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from core.kinds import task
+from core.kinds import counted, task
+from core.run.estimate import estimate
 from core.run.events import Event, Progress, SampleReady, TextStreamed
 from core.settings import RunSettings
+from core.store.rows import PaceRow
 from core.types import Item, Span
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import Inspection, LookedAt, Wanted
@@ -20,12 +23,15 @@ from ui.run.queue import QueuedRun, Queueing
 from ui.run.queue_dialog import QueueDialog
 from ui.shell.fields import show_modal
 from ui.shell.notices import NoticeText
+from ui.shell.status_line import duration
 from ui.window.browsing import Browsing
 from ui.window.window_parts import WindowParts
 
 
 class OwnRun(QObject):
-    """Joins run and queue of one window with its bars and views."""
+    """Joins run and queue of one window with its bars and views. `resume_asked(id)` for the stopped run on show."""
+
+    resume_asked = Signal(int)
 
     def __init__(
         self,
@@ -45,6 +51,7 @@ class OwnRun(QObject):
         self._inspection, self._project, self._browsing, self._labelling = inspection, project, browsing, labelling
         self._follow = follow
         self._wrote = False
+        self._paces: Sequence[PaceRow] = ()
         coordinator = control.coordinator
         parts.bar.pause_asked.connect(coordinator.toggle_pause)
         parts.bar.stop_asked.connect(coordinator.stop)
@@ -65,6 +72,10 @@ class OwnRun(QObject):
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
         queueing.began.connect(self._say_began)
+        project.opened.connect(lambda _: self._ask_paces())
+        for signal in (inspection.overview_changed, control.adopted, coordinator.state_changed):
+            signal.connect(lambda _: self._offer_run())
+        parts.bar.resume_asked.connect(self._ask_resume)
         self._show_task(control.settings)
         self._count_queue()
 
@@ -117,6 +128,7 @@ class OwnRun(QObject):
     def _move(self, before: LookedAt, now: LookedAt) -> None:
         """Say whether the run at work is the one on show; without one, speak of what the next run draws."""
         self._show_preparing()
+        self._offer_run()
         if not before.same_run(now):
             self._show_state()
             if now.run is None:
@@ -148,6 +160,36 @@ class OwnRun(QObject):
     def _say_began(self, run: QueuedRun) -> None:
         self._parts.notices.say(NoticeText(f"Next in the queue: {run.title}.", everywhere=True))
 
+    # ---- a project without a run
+
+    def _ask_paces(self) -> None:
+        """Ask how fast runs went before, then offer the first one of the project that was opened."""
+        if self._inspection.looked_at.run is None and self._inspection.stored:
+            self._inspection.ask("first run", lambda reader: reader.paces(), self._set_paces, of_run=False)
+        self._offer_run()
+
+    def _set_paces(self, paces: Sequence[PaceRow]) -> None:
+        self._paces = paces
+        self._offer_run()
+
+    def _ask_resume(self) -> None:
+        if self._inspection.run is not None:
+            self.resume_asked.emit(self._inspection.run.id)
+
+    def _offer_run(self) -> None:
+        """Have one button that goes on, with what it costs, where a project has no run and none is at work."""
+        run, settings = self._inspection.run, self._control.settings
+        stopped = run is not None and run.status == "interrupted"
+        progress = f"{run.items_complete} of {run.items_expected}" if run is not None and stopped else ""
+        self._parts.bar.offer_resume(progress)
+        ready = self._project.codebase is not None and self._inspection.looked_at.run is None
+        words = ""
+        if ready and not self._control.busy:
+            seconds = estimate(settings, self._paces).seconds
+            cost = "" if seconds is None else f", about {duration(seconds)}"
+            words = f"Run on {counted(settings.regions, task(settings.task).noun)}{cost}"
+        self._parts.roundtrip.offer_run(words, self._parts.bar.run.click)
+
     def _count_queue(self) -> None:
         self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.held)
 
@@ -162,6 +204,8 @@ class ByHand(QObject):
         super().__init__(control)
         self._control, self._inspection, self._project, self._browsing = control, inspection, project, browsing
         self._own, self._selecting = parts.roundtrip.own, parts.code.selecting
+        self._then: tuple[str, int, int] | None = None
+        self._then_project: Path | None = None
         parts.roundtrip.description_written.connect(self.describe)
         self._selecting.check_asked.connect(self.check)
         self._selecting.probe_asked.connect(self.probe)
@@ -186,6 +230,11 @@ class ByHand(QObject):
         run, codebase, database = self._inspection.run, self._project.codebase, self._inspection.database
         if codebase is None or database is None:
             return
+        if self._control.checks:
+            # Of two that were asked for meanwhile the last is meant.
+            self._then, self._then_project = (path, start, end), self._inspection.looked_at.project
+            self._selecting.say_queued()
+            return
         # A run on another project, or one whose task draws no code, has no place for it: it gets a run of its own.
         fits = run is not None and run.project_root == str(codebase.root) and task(run.task).selects_code
         run_id = run.id if run is not None and fits else None
@@ -201,4 +250,9 @@ class ByHand(QObject):
     def _end(self) -> None:
         self._browsing.await_item(False)
         self._browsing.trace.await_answer(None)
-        self._selecting.settle()
+        then, self._then = self._then, None
+        if then is None:
+            self._selecting.settle()
+        elif self._then_project == self._inspection.looked_at.project:
+            # In a turn of its own: others hear of this end, and what has ended is not at work.
+            QTimer.singleShot(0, self, lambda: self.probe(*then))

@@ -85,44 +85,45 @@ class RunQueue(QObject):
         """Put a run at the end."""
         run = QueuedRun(self._number(), project, database, settings, run_id)
         self.runs.append(run)
-        self._keep()
+        self.keep()
         return run
 
     def remove(self, number: int | None) -> None:
         """Take a run out; None is no run."""
         self.runs = [run for run in self.runs if run.number != number]
-        self._keep()
+        self.keep()
 
     def move(self, number: int | None, step: int) -> None:
         """Put a run earlier (-1) or later (1); None is no run."""
         at = next((at for at, run in enumerate(self.runs) if run.number == number), None)
         if at is not None and 0 <= at + step < len(self.runs):
             self.runs[at], self.runs[at + step] = self.runs[at + step], self.runs[at]
-            self._keep()
+            self.keep()
 
     def take(self) -> QueuedRun:
         """The first one, to begin now; it stays remembered until `forget_begun`. Raises IndexError when empty."""
         # Kept in the settings until it is in the database: a window killed in between would lose it.
         self._begun = self.runs.pop(0)
-        self._keep()
+        self.keep()
         return self._begun
 
     def forget_begun(self) -> None:
         """The one taken last is in the database, or came to nothing and said why."""
         if self._begun is not None:
             self._begun = None
-            self._keep()
+            self.keep()
 
     def clear(self) -> None:
         """Take all out."""
         self.runs = []
-        self._keep()
+        self.keep()
 
     def _number(self) -> int:
         self._last += 1
         return self._last
 
-    def _keep(self) -> None:
+    def keep(self) -> None:
+        """Remember what waits, and say that it changed."""
         begun = [self._begun] if self._begun else []
         self._remembered.keep_queue([run.to_json() for run in [*begun, *self.runs]])
         self.changed.emit()
@@ -152,7 +153,8 @@ class Queueing(QObject):
         super().__init__(control)
         self._control, self._remembered, self._offers = control, remembered, offers
         self.queue = RunQueue(remembered, self)
-        self.held = bool(self.queue.runs)
+        goes_on, remembered.goes_on = remembered.goes_on, False
+        self.held = bool(self.queue.runs) and not goes_on
         self.by_itself = False
         self._unfinished: Sequence[RunRow] = ()
         self._unfinished_in: Path | None = None
@@ -165,6 +167,8 @@ class Queueing(QObject):
         self.queue.changed.connect(self._note_queue)
         if self.held:
             self._offer_queue()
+        elif self.queue.runs:
+            self._next.start()
 
     def start(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
         """Begin a run with these settings or the window's, or let it wait; False, and a notice, when neither can be."""
@@ -185,6 +189,15 @@ class Queueing(QObject):
             return False
         self.by_itself = False
         return self._resume(run.id, database, Path(run.project_root))
+
+    def go_on_next_time(self) -> None:
+        """Have the run at work, and what waits behind it, go on by itself when the window opens next."""
+        number, project, database = self._control.coordinator.run_id, self._control.run_on, self._control.database
+        if number is not None and project is not None and database is not None:
+            self.queue.add(project, database, RunSettings(), number)
+            self.queue.runs.insert(0, self.queue.runs.pop())
+            self.queue.keep()
+            self._remembered.goes_on = True
 
     def hold(self) -> None:
         """Begin nothing by itself until `go_on`."""

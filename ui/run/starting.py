@@ -59,7 +59,7 @@ class Starting(QObject):
     def ask(self) -> None:
         """Let the user change what the next run is started with, and start it."""
         models, control, inspection = self._models, self._control, self._inspection
-        dialog = RunDialog(control.settings, self._window, models.headers, models.ask_endpoint)
+        dialog = RunDialog(control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints())
         self._dialog = dialog
         if inspection.stored:
             inspection.ask("paces", lambda reader: reader.paces(), self._set_paces, of_run=False)
@@ -67,6 +67,7 @@ class Starting(QObject):
             self._set_paces(())
         dialog.measure_asked.connect(self._measure)
         dialog.stop_asked.connect(control.coordinator.stop)
+        models.serve(dialog)
         dialog.check_asked.connect(partial(self._check, dialog))
         dialog.check()
         accepted = show_modal(dialog)

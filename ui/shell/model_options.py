@@ -15,7 +15,8 @@ from core.settings.setting import with_values
 from ui.shell.choice_box import Choice
 from ui.shell.fields import pair, say
 from ui.shell.setting_fields import SettingField
-from ui.style.controls import label
+from ui.style.controls import column, label, push, row
+from ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from core.models.gguf import GgufHeader
@@ -69,8 +70,11 @@ def with_models(
 
 Headers: TypeAlias = "Mapping[str, GgufHeader]"
 """Headers of the model files by their value in the model boxes; the bundled model stands under `bundled`."""
+AskServed = Callable[[Sequence[EndpointSettings]], object]
+"""Asks servers for their models; the answers come to `ModelOptions.add_served` and `say_served`."""
 AskEndpoint = Callable[[EndpointSettings | None], EndpointSettings | None]
 """Has the user name a model server; None when they think better of it."""
+ASKING = "Asking the servers…"
 MOST_OTHERS = 4
 """Lines of the list of further models; the rest is scrolled to."""
 
@@ -79,13 +83,26 @@ class ModelOptions:
     """Rows of a form that edit what a run's models are and how they are asked."""
 
     def __init__(
-        self, settings: RunSettings, headers: Headers, ask_endpoint: AskEndpoint, fields: Mapping[str, SettingField]
+        self,
+        settings: RunSettings,
+        headers: Headers,
+        ask_endpoint: AskEndpoint,
+        fields: Mapping[str, SettingField],
+        endpoints: Sequence[EndpointSettings] = (),
+        ask_served: AskServed = lambda endpoints: None,
     ) -> None:
-        """Start from `settings`; `fields` are those of the dialog, by path."""
+        """Start from `settings`; `fields` are those of the dialog, by path, `endpoints` servers named before."""
         self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
+        used = (each for each in (settings.endpoint, settings.backward_endpoint) if each is not None)
+        self._endpoints = list({endpoint_value(each): each for each in (*endpoints, *used)}.values())
+        self._ask_served = ask_served
         self.forward, self.backward = label(), label()
         self.memory = label(wrap=True, selectable=True)  # may hold a command to copy
         self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
+        self.served = push("List servers' models", "", self._list_served)
+        self.served_said = label(role="muted", wrap=True)
+        self.add_server = push("Server…", "Name a model server to run as well", self._add_server)
+        self._others_form: QFormLayout | None = None
         self._offer_others()
         for name in ("context_size", "threads"):
             fields[f"generation.{name}"].changed.connect(self._tell)
@@ -95,10 +112,13 @@ class ModelOptions:
         form.addRow("Forward model", pair(self.forward, self._server("forward")))
         form.addRow("Backward model", pair(self.backward, self._server("backward")))
 
-        form.addRow("Run as well", self.others)
+        buttons = row(self.served, self.add_server, None)
+        self._others_row = QWidget()
+        column(self.others, buttons, self.served_said, spacing=SPACE // 2, owner=self._others_row)
+        form.addRow("Run as well", self._others_row)
         form.addRow("", self.cross)
-        form.setRowVisible(self.others, self.others.count() > 0)
-        form.setRowVisible(self.cross, self.others.count() > 0)
+        self._others_form = form
+        self._fit_others()
 
     def _offer_others(self) -> None:
         """The other models there are: those that are ticked are run on the same items, and ranked."""
@@ -110,10 +130,22 @@ class ModelOptions:
         self.cross.setChecked(series is not None and series.cross)
         first = NamedModel(self._settings.model, self._settings.endpoint)
         found = [NamedModel("" if value == BUNDLED else value) for value in self._headers]
-        for model in dict.fromkeys([*ticked, *found]):
+        served = [NamedModel(endpoint=each) for each in self._endpoints]
+        for model in dict.fromkeys([*ticked, *found, *served]):
             # The first model is chosen above the list.
             if model != first:
                 self._add_other(model, model in ticked)
+        self.served.setToolTip("Ask each server that is named here for every model it has")
+        self._fit_others()
+
+    def _fit_others(self) -> None:
+        """Give the list the height of what is in it, up to a few lines."""
+        some = self.others.count() > 0
+        self.others.setVisible(some)
+        self.served.setVisible(bool(self._endpoints))
+        self.served_said.setVisible(bool(self.served_said.text()))
+        if self._others_form is not None:
+            self._others_form.setRowVisible(self.cross, some)
         rows = min(max(self.others.count(), 1), MOST_OTHERS)
         self.others.ensurePolished()  # the style's padding is part of a row's height
         height = max(self.others.sizeHintForRow(0), self.others.fontMetrics().lineSpacing())
@@ -125,6 +157,35 @@ class ModelOptions:
         item.setData(Qt.ItemDataRole.UserRole, model)
         item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
         self.others.addItem(item)
+
+    def _list_served(self) -> None:
+        """Ask the servers: only now, for nothing leaves this machine that nobody asked for."""
+        self.say_served(ASKING)
+        # One question for each server, however many of its models are known.
+        self._ask_served(list({(each.address, each.key_variable): each for each in self._endpoints}.values()))
+
+    def add_served(self, endpoint: EndpointSettings, names: Sequence[str]) -> None:
+        """Offer every model that a server has."""
+        known = [self.others.item(place).data(Qt.ItemDataRole.UserRole) for place in range(self.others.count())]
+        first = NamedModel(self._settings.model, self._settings.endpoint)
+        places = {(each.endpoint.address, each.endpoint.model) for each in (first, *known) if each.endpoint is not None}
+        for name in names:
+            if (endpoint.address, name) not in places:
+                self._add_other(NamedModel(endpoint=replace(endpoint, model=name)), ticked=False)
+        # What another server answered stays: it may be why its models are missing.
+        self.say_served("" if self.served_said.text() == ASKING else self.served_said.text())
+
+    def say_served(self, words: str) -> None:
+        """Say what came of asking the servers."""
+        self.served_said.setText(words)
+        self._fit_others()
+
+    def _add_server(self) -> None:
+        endpoint = self._ask_endpoint(None)
+        if endpoint is not None:
+            self._endpoints.append(endpoint)
+            self._add_other(NamedModel(endpoint=endpoint), ticked=True)
+            self._fit_others()
 
     def _series(self) -> SeriesSettings | None:
         items = [self.others.item(row) for row in range(self.others.count())]
@@ -167,6 +228,8 @@ class ModelOptions:
         known = old.endpoint if role == "forward" else old.backward_endpoint or old.endpoint
         endpoint = self._ask_endpoint(known)
         if endpoint is not None:
+            self._endpoints.append(endpoint)
+            self._fit_others()
             if role == "forward":
                 self._settings = replace(old, endpoint=endpoint)
             else:

@@ -158,6 +158,15 @@ class Remembered:
         self._keep("queue", list(runs))
         self._settings.sync()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the queue goes on by itself when the window opens next."""
+        return self._text("goes_on") == "yes"
+
+    @goes_on.setter
+    def goes_on(self, goes_on: bool) -> None:
+        self._settings.setValue("goes_on", "yes" if goes_on else "")
+
     def is_declined(self, database: Path, run_id: int) -> bool:
         """Whether the user does not want to be asked about this unfinished run again."""
         return [str(database), run_id] in self._list("declined")

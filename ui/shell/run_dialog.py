@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from core.kinds import TASKS, Kind, configured, task
 from core.run.estimate import cost_words, estimate
-from core.settings import RunSettings
+from core.settings import EndpointSettings, RunSettings
 from core.settings.setting import check, described, value_of, with_values
 from core.store.rows import TRIAL, PaceRow
 from ui.shell.fields import error_words, form, heading, level_labels, say
@@ -55,12 +55,14 @@ class RunDialog(QDialog):
     """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults.
 
     `measure_asked(settings)`: try how fast such a run goes, and say so with `set_paces`; `stop_asked`: no longer.
+    `served_asked(endpoints)`: offer with `models.add_served` what these servers have.
     `check_asked(settings)`: say with `say_environment` what the environment of the tests lacks.
     """
 
     measure_asked = Signal(object)
     stop_asked = Signal()
     check_asked = Signal(object)
+    served_asked = Signal(object)
 
     def __init__(
         self,
@@ -68,15 +70,19 @@ class RunDialog(QDialog):
         parent: QWidget | None = None,
         headers: Headers = MappingProxyType({}),
         ask_endpoint: AskEndpoint = lambda known: None,
+        endpoints: Sequence[EndpointSettings] = (),
     ) -> None:
-        """Start from `settings`; `headers` say what the models need, `ask_endpoint` has a model server named."""
+        """Start from `settings`; `headers` say what the models need, `ask_endpoint` has a model server named.
+
+        `endpoints`: servers that were named before.
+        """
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings = settings
         self.task, self.all = QComboBox(), QCheckBox("All settings")
         known = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
-        self.models = ModelOptions(settings, headers, ask_endpoint, self.fields)
+        self.models = ModelOptions(settings, headers, ask_endpoint, self.fields, endpoints, self.served_asked.emit)
         self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
         self.environment = label(wrap=True)
         self._rest = QTimer(self, singleShot=True, interval=REST)

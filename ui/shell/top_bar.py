@@ -27,6 +27,7 @@ class TopBar(QWidget):
     """Emits what the user wants; decides nothing."""
 
     run_asked = Signal()
+    resume_asked = Signal()
     pause_asked = Signal()
     stop_asked = Signal()
     settings_asked = Signal()
@@ -41,7 +42,10 @@ class TopBar(QWidget):
         self.backward = ChoiceBox("Backward model", *MORE_MODELS)
         at_once = QToolButton.ToolButtonPopupMode.InstantPopup
         self.menu_button, self.runs_button = QToolButton(popupMode=at_once), QToolButton(popupMode=at_once)
-        self.run = button("Run", "Start a run", self.run_asked.emit, flat=False)
+        self.run = button("Run", "Start a run", self._ask_run, flat=False)
+        self._fresh = QMenu(self)
+        self._fresh.addAction("New run").triggered.connect(lambda: self.run_asked.emit())
+        self._state, self._resumes = RunState.IDLE, ""
         self.pause = button("", "Pause", self.pause_asked.emit, flat=False)
         self.stop = button("", "Stop; the run can be resumed", self.stop_asked.emit, flat=False, icon="stop")
         self.settings = button("", "Run settings", self.settings_asked.emit, flat=False, icon="settings")
@@ -105,12 +109,26 @@ class TopBar(QWidget):
         self.runs_button.setToolButtonStyle(style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon)
         self.task.setVisible(not narrow)  # the run settings have it too
 
+    def offer_resume(self, progress: str) -> None:
+        """Have the button go on with the run on show, which was stopped after so much; empty where there is none."""
+        self._resumes = progress
+        self.show_state(self._state)
+
+    def _ask_run(self) -> None:
+        (self.resume_asked if self._resumes and self._state is RunState.IDLE else self.run_asked).emit()
+
     def show_state(self, state: RunState) -> None:
         """Offer what can be done now."""
+        self._state = state
         busy = state is not RunState.IDLE
         going = state in (RunState.RUNNING, RunState.PAUSED)
-        self.run.setText("Queue" if busy else "Run")
-        _say(self.run, "Let a run wait for its turn" if busy else "Start a run")
+        resumes = bool(self._resumes) and not busy
+        self.run.setText("Queue" if busy else f"Resume ({self._resumes})" if resumes else "Run")
+        tip = "Go on with the run that was stopped; its menu or the key starts a new one" if resumes else "Start a run"
+        _say(self.run, "Let a run wait for its turn" if busy else tip)
+        self.run.setMenu(self._fresh if resumes else None)  # type: ignore[arg-type]
+        popup = QToolButton.ToolButtonPopupMode
+        self.run.setPopupMode(popup.MenuButtonPopup if resumes else popup.DelayedPopup)
         self.pause.setEnabled(going)
         self.stop.setEnabled(going)
         paused = state is RunState.PAUSED

@@ -1,0 +1,151 @@
+"""The button that goes on: with a first run, with a stopped one, at the next start."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QPushButton
+from store_cases import filled
+from waiting import wait_until
+
+from core.run.control import Control
+from core.run.events import Event, RunStarted
+from core.run.results import open_store
+from core.settings import RunSettings
+from ui.main_window import MainWindow
+from ui.run.control import A_CHECK, A_RUN
+from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
+
+Open = Callable[[], MainWindow]
+
+
+@pytest.fixture
+def open_window(qapp: QApplication, tmp_path: Path) -> Iterator[Open]:
+    made: list[MainWindow] = []
+    remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+    def make() -> MainWindow:
+        made.append(MainWindow(Appearance(qapp, "light"), remembered))
+        made[-1].resize(1280, 800)
+        made[-1].show()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+        wait_until(lambda each=each: not each.isVisible())
+        each.deleteLater()
+
+
+def begin(window: MainWindow, name: str, *events: Event) -> threading.Event:
+    """Have something of this name at work that says these events, until it is released or stopped."""
+    release = threading.Event()
+
+    def job(emit: Callable[[Event], None], control: Control) -> None:
+        for event in events:
+            emit(event)
+        while not (control.stopped or release.wait(0.01)):
+            pass
+
+    window.control.database = window.inspection.database
+    assert window.control._begin(job, name, window.project.root)
+    return release
+
+
+def opened(window: MainWindow, tmp_path: Path, database: Path) -> None:
+    """A project with a script of settings, and a file with much more to draw from."""
+    root = tmp_path / "shop-project"
+    (root / "docs").mkdir(parents=True, exist_ok=True)
+    (root / "docs" / "conf.py").write_text("project = 'shop'\n" * 40)
+    (root / "cart.py").write_text("def total(prices):\n    found = 0\n    return found + sum(prices)\n")
+    window.open_database(database, root)
+    window.open_project(root)
+    wait_until(lambda: window.project.codebase is not None and window.parts.shows_views)
+
+
+def test_a_project_without_a_run_offers_its_first_one_over_the_fullest_file(open_window: Open, tmp_path: Path) -> None:
+    window = open_window()
+    opened(window, tmp_path, tmp_path / "none.sqlite")
+    go_on = window.parts.roundtrip._empty.go_on
+    wait_until(go_on.isVisible)
+    assert window.parts.code.path == "cart.py"
+    assert go_on.text() == "Run on 20 regions"
+    asked: list[bool] = []
+    window.queueing.start = lambda *_: bool(asked.append(True)) or True  # type: ignore[method-assign]
+    go_on.click()
+    assert asked == [True]
+
+
+def test_a_run_that_was_stopped_is_gone_on_with_by_the_button(open_window: Open, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=10, finish=False)
+    with open_store(case.database) as store:
+        store.finish_run(case.run_id, "interrupted", [])
+    window = open_window()
+    opened(window, tmp_path, case.database)
+    wait_until(lambda: window.inspection.run is not None)
+    run = window.inspection.run
+    assert run is not None
+    button = window.parts.bar.run
+    wait_until(lambda: button.text() == f"Resume ({run.items_complete} of {run.items_expected})")
+    asked: list[object] = []
+    window.queueing.resume = lambda run, database: bool(asked.append(run.id))  # type: ignore[method-assign]
+    window.queueing.start = lambda *_: bool(asked.append("new")) or True  # type: ignore[method-assign]
+    button.click()
+    button.menu().actions()[0].trigger()
+    assert asked == [case.run_id, "new"]
+    begin(window, A_RUN)
+    assert button.text() == "Queue" and button.menu() is None
+
+
+def started(run_id: int) -> RunStarted:
+    return RunStarted(run_id, False, "synthesis", "shop", "m", "none", 10)
+
+
+def answer(window: MainWindow, words: str) -> None:
+    """Press a button of the question on show."""
+    asked = window._question
+    assert asked is not None and asked.isVisible()
+    next(each for each in asked.findChildren(QPushButton) if each.text() == words).click()
+
+
+def test_a_window_with_a_run_at_work_asks_once_and_goes_on_with_it_later(open_window: Open, tmp_path: Path) -> None:
+    window = open_window()
+    opened(window, tmp_path, tmp_path / "none.sqlite")
+    begin(window, A_RUN, started(7))
+    wait_until(lambda: window.control.coordinator.run_id == 7)
+    window.close()
+    assert window.isVisible()
+    answer(window, "Stay")
+    assert window.control.busy and window.isVisible()
+    window.close()
+    answer(window, "Go on at next start")
+    wait_until(lambda: not window.isVisible())
+    later = open_window()
+    begun: list[int] = []
+    later.control.resume = lambda run_id, *_: bool(begun.append(run_id)) or True  # type: ignore[method-assign]
+    wait_until(lambda: begun == [7])
+    assert not later.queueing.held and not later.queueing.queue.runs
+
+
+def test_a_round_trip_asked_for_while_the_tests_answer_comes_after_them(open_window: Open, tmp_path: Path) -> None:
+    window = open_window()
+    opened(window, tmp_path, tmp_path / "none.sqlite")
+    release = begin(window, A_CHECK)
+    probed: list[object] = []
+    window.control.probe = lambda *given: bool(probed.append(given[2])) or True  # type: ignore[method-assign]
+    window.by_hand.probe("cart.py", 0, 10)
+    assert probed == [] and window.parts.notices.isHidden()
+    release.set()
+    wait_until(lambda: probed == ["cart.py"])
+
+
+def test_settings_name_how_many_a_first_run_draws(open_window: Open, tmp_path: Path) -> None:
+    window = open_window()
+    opened(window, tmp_path, tmp_path / "none.sqlite")
+    window.control.adopt(RunSettings(regions=40))
+    assert window.parts.roundtrip._empty.go_on.text() == "Run on 40 regions"
