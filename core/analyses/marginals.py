@@ -138,7 +138,12 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
 
 @dataclass(frozen=True)
 class View:
-    """Which two axes are shown, of which tasks, in which form. `models`: what runs are called, by id."""
+    """Which two axes are shown, of which tasks, in which form.
+
+    Attributes:
+        models: what runs are called, by id.
+        method: of the runs.
+    """
 
     rows: str
     columns: str
@@ -146,6 +151,7 @@ class View:
     form: str
     known: tuple[str, ...]
     models: Mapping[str, str]
+    method: str
 
     @classmethod
     def of(cls, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> View:
@@ -160,9 +166,8 @@ class View:
         task, form = chosen.get("task", first), chosen.get("form", "")
         runs = [reader.run(run_id) for run_id in run_ids]
         models = {str(run.id): run.model_name if len(runs) == 1 else f"{run.model_name}, run {run.id}" for run in runs}
-        return cls(
-            rows, columns, task if task in known else ALL, form if form in FORMS else "difference", known, models
-        )
+        form = form if form in FORMS else "difference"
+        return cls(rows, columns, task if task in known else ALL, form, known, models, runs[0].task)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -176,7 +181,7 @@ class View:
     def continuous(self) -> bool:
         """Whether a function's change is no difference of outcomes, but of likenesses, or a mean over tasks."""
         several = len(self.measures) > 1 and "measure" not in (self.rows, self.columns)
-        return several or all(kind_of("cosmetic").measure(name).continuous for name in self.measures)
+        return several or all(kind_of(self.method).measure(name).continuous for name in self.measures)
 
     def choices(self) -> tuple[Choice, ...]:
         """What may be chosen instead."""
