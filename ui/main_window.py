@@ -37,6 +37,7 @@ from ui.style.appearance import Appearance
 from ui.style.controls import DIALOG, column, label, push, row
 from ui.style.theme import SPACE
 from ui.window.auditing import Auditing
+from ui.window.big_figures import BigFigures
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
 from ui.window.guide import Guide
@@ -117,6 +118,7 @@ class MainWindow(QMainWindow):
             lambda: self.control.settings.oracle.sandbox,
             lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
         )  # fmt: skip
+        self.big_figures = BigFigures(parts, self.inspection)
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
         self.by_hand = ByHand(parts, self.control, self.inspection, self.project, self.browsing)
         self.starting = Starting(self, self.control, self.inspection, self.project, self.models)
@@ -152,7 +154,7 @@ class MainWindow(QMainWindow):
         parts = self.parts
         for part in (
             parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.searching,
-            self.reporting, self.auditing, self.label_desk, self.preferences, self.guide,
+            self.reporting, self.auditing, self.label_desk, self.preferences, self.guide, self.big_figures,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(

@@ -144,6 +144,25 @@ def test_a_round_trip_asked_for_while_the_tests_answer_comes_after_them(open_win
     wait_until(lambda: probed == ["cart.py"])
 
 
+def test_a_key_shows_the_figures_for_a_room_and_leaves_them(open_window: Open, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=10)
+    window = open_window()
+    opened(window, tmp_path, case.database)
+    wait_until(lambda: window.inspection.run is not None)
+    page, run = window.big_figures, case.run()
+    window.commands["big-figures"].trigger()
+    wait_until(page.isVisible)
+    title, value, interval = page.figures[0]
+    assert (
+        title.text() == "RTC"
+        and f"{run.headline.value:.2f}" == value.text()
+        and f"n {run.headline.n}" in interval.text()
+    )
+    assert run.project_name in page.about.text()
+    window.commands["big-figures"].trigger()
+    assert not page.isVisible() and window.parts.code.isVisible()
+
+
 def test_settings_name_how_many_a_first_run_draws(open_window: Open, tmp_path: Path) -> None:
     window = open_window()
     opened(window, tmp_path, tmp_path / "none.sqlite")

@@ -197,16 +197,16 @@ def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
     keymap, parts = window.keymap, window.parts
     keymap.rebind("next-failure", ["F4"])
     keymap.rebind("probe", [])
-    keymap.rebind("keys", ["F11"])
+    keymap.rebind("keys", ["F12"])
     keymap.rebind("compare-next-region", ["Ctrl+Alt+J"])
     window.preferences.show_tour()
     tour = window.preferences.tour
     assert tour is not None
     told = " ".join(step.text for step in tour.steps)
-    assert "F4 goes to the next failure" in told and "F11 shows every key" in told
+    assert "F4 goes to the next failure" in told and "F12 shows every key" in told
     assert "F9" not in told and "F7" not in told and "F1 " not in told
     tour.end()
-    assert "F11 shows all" in parts.labels.keys.accessibleName()
+    assert "F12 shows all" in parts.labels.keys.accessibleName()
     assert parts.code.probe_bar.probe.text() == "Round trip" and "(" not in parts.code.probe_bar.probe.toolTip()
     page = window.comparing.page
     assert page.reference_button.toolTip() == "Hold all runs against the chosen one (R)"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QRegion
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ui.style.controls import column, label, row
@@ -14,6 +14,8 @@ from ui.style.theme import SPACE, current_theme
 
 WIDTH = 340
 MOST = 4
+FRAME = 4
+"""Pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,10 @@ class Tour(QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Dim all but what the step is about (called by Qt)."""
-        painter, about, theme = QPainter(self), self._about(), current_theme()
-        shade = QColor(theme.background if theme.dark else theme.text)
-        shade.setAlphaF(0.6 if theme.dark else 0.35)
-        painter.setClipRegion(QRegion(self.rect()).subtracted(QRegion(about)))
-        painter.fillRect(self.rect(), shade)
-        painter.setClipping(False)
-        painter.setPen(QPen(QColor(theme.accent), 2))
-        painter.drawRect(about.adjusted(1, 1, -1, -1))
+        """Frame what the step is about; all else stays readable, for a run may be writing (called by Qt)."""
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(current_theme().accent), FRAME))
+        painter.drawRect(self._about().adjusted(FRAME // 2, FRAME // 2, -FRAME // 2, -FRAME // 2))
         painter.end()
 
     def _about(self) -> QRect:

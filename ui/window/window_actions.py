@@ -67,6 +67,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("pane-lists", "&Lists at the left", "Ctrl+B"),
         ("pane-trip", "Ro&und trip beside the code", "Ctrl+Shift+B"),
         ("pane-tabs", "&Tabs below the code", "Ctrl+J"),
+        ("big-figures", "&Figures for a room", "F11"),
         ("reset-layout", "&Reset layout", "Ctrl+0"),
     ),
     "Help": (
