@@ -11,7 +11,7 @@ from app.figures import figure_table
 from app.output import terminal
 from core.analyses.costs import money_words, spent
 from core.kinds import few, task
-from core.run.events import Event, Notice, VerdictReady
+from core.run.events import Event, Notice, RunFinished, VerdictReady
 from core.run.events import Progress as Step
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
@@ -62,6 +62,9 @@ class Display:
             self.notify(event.text)
         elif isinstance(event, VerdictReady):
             self._judged[event.verdict.outcome] = self._judged.get(event.verdict.outcome, 0) + 1
+        elif isinstance(event, RunFinished) and event.seconds and not self._as_lines:
+            spent = ", ".join(f"{name} {duration(seconds)}" for name, seconds in event.seconds.items())
+            self.notify(f"Where the time went: {spent}.")
         line = as_json(event) if self._as_lines else None
         if line is not None:
             print(line, flush=True)

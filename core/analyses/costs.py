@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.figures import Column, Link, Row, Table
 from core.settings import EndpointSettings, RunSettings
-from core.store.reader import Reader
 from core.store.rows import RunRow, SpentRow
+
+if TYPE_CHECKING:  # the run dialog takes prices from here, before anything is read
+    from core.store.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)

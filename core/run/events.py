@@ -111,6 +111,8 @@ class RunFinished:
         not_asked: how many tests that pass under plain pytest judged nothing; empty where all did.
         remarks: what is to be known of the figures, as lists of runs say it.
         answers: how what models answered could be read.
+        seconds: where the time went: `opening` (models, project, what its tests show), `items` (drawn and admitted),
+            `samples` (written and judged).
     """
 
     run_id: int
@@ -122,6 +124,7 @@ class RunFinished:
     not_asked: str = ""
     remarks: tuple[str, ...] = ()
     answers: Answers = field(default_factory=Answers)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 Event = (

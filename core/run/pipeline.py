@@ -6,6 +6,7 @@ on the sample's place alone, so a resumed run has the results the uninterrupted 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -35,8 +36,10 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     check(settings)
     with ExitStack() as stack:
+        begun = time.monotonic()
         parts = open_parts(stack, project, settings, Caller(emit, control))
         run = Run(record(store, parts), parts.opened.settings, parts, store, emit, control)
+        run.seconds["opening"] = time.monotonic() - begun
         return see_through(run, resumed=False)
 
 
@@ -49,7 +52,9 @@ def resume(
     """
     store.check_free(run_id)  # before models are loaded beside those of whoever works on it
     with ExitStack() as stack:
+        begun = time.monotonic()
         run = reopen(stack, run_id, store, emit, control, changed)
+        run.seconds["opening"] = time.monotonic() - begun
         store.take_up(run_id)
         return see_through(run, resumed=True)
 
@@ -95,8 +100,10 @@ def _work(run: Run) -> None:
     if (learner := run.parts.opened.learner) is not None:
         learner.prepare()  # beside admission, which needs no more than one run of the tests
     trip, reader = run.parts.trip, run.store.reader
-    items = _items(run)
+    run.seconds |= {"items": 0.0, "samples": 0.0}
+    items, begun = _items(run), time.monotonic()
     works = [*_first_light(run, items), *items]
+    run.seconds["items"] = time.monotonic() - begun - run.seconds["samples"]
     if isinstance(trip, KnowsHowMany):
         run.store.note_available(run.id, trip.available)
     if task(run.settings.task).groups_files:
@@ -112,7 +119,15 @@ def _work(run: Run) -> None:
     together = run.settings.together
     if run.parts.hosts > 1:  # none of them is to wait for another's last sample
         together = max(together, AHEAD * run.parts.hosts)
-    Growing(run, pace).grow(works, together)
+    _grow(run, Growing(run, pace), works, together)
+
+
+def _grow(run: Run, growing: Growing, works: Sequence[Work], together: int = 1) -> None:
+    begun = time.monotonic()
+    try:
+        growing.grow(works, together)
+    finally:
+        run.seconds["samples"] += time.monotonic() - begun
 
 
 def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
@@ -126,7 +141,7 @@ def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
         return
     for work in items:
         stored = stored_samples(run.store.reader.samples(work.item_id))
-        Growing(run, Pace(run.parts.trip.expected(work.item), stored)).grow([work])
+        _grow(run, Growing(run, Pace(run.parts.trip.expected(work.item), stored)), [work])
         yield work
         return
 
@@ -176,4 +191,5 @@ def _finished(run: Run, status: str) -> RunFinished:
         not_asked=row.not_asked,
         remarks=tuple(row.remarks),
         answers=row.answers,
+        seconds=run.seconds,
     )

@@ -92,6 +92,7 @@ class Run:
         known: items that another run of the same series drew, by key: they are not drawn and tried again.
         heard: how the answers of this part of the run could be read.
         made: gives a sample that another run of the series has, so that no model is asked for it again.
+        seconds: where its time went: `opening`, `items`, `samples`.
     """
 
     id: int
@@ -105,6 +106,7 @@ class Run:
     known: Mapping[str, Item] = field(default_factory=dict)
     made: Made = lambda key, step: None
     heard: Heard = field(default_factory=lambda: Heard())
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # A backup or another program's open transaction must not cost a run of a night.

@@ -13,7 +13,7 @@ from app.cli import build_parser
 ROOT = Path(__file__).parents[2]
 FOREIGN = re.compile(
     r"`(git|pip|apt-get|docker|sudo|mount|sqlite3|ollama|llama-server|python|systemctl|bwrap|ray)\b[^`]*`"
-    r"|sudo [^.]*|git [^.]*|pip install [^`]*"
+    r"|sudo [^.]*|git [^.]*|pip install [^`]*|--ctx-size"
 )
 """Commands of others, with their own options."""
 OTHERS = {"core/oracle/pytest_options.py", "core/oracle/requirements.py", "ui/report/svg.py"}
