@@ -107,7 +107,7 @@ def bundle_command(options: argparse.Namespace) -> int:
 
 
 def _agreed() -> bool:
-    """Whether a person says yes. Raises UserError where there is none to ask."""
+    """Return whether a person says yes. Raises UserError where there is none to ask."""
     if not sys.stdin.isatty():
         raise UserError("Nobody is there to ask whether your code may be written to a file.", "Say --yes.")
     return input("Write it? [y/N] ").strip().lower() in ("y", "yes")

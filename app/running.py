@@ -288,7 +288,6 @@ class _RunDisplay:
     """
 
     def __init__(self, display: Display, database: Path, control: Control) -> None:
-        """Nothing has begun."""
         self.display = display
         self._database, self._control = database, control
         self._begun: list[int] = []

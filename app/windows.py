@@ -57,7 +57,7 @@ def open_project(options: argparse.Namespace) -> int:
 
 
 def has_screen() -> bool:
-    """Whether a window can be shown: Qt would end the process where it cannot."""
+    """Return whether a window can be shown: Qt would end the process where it cannot."""
     if not needs_display() or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("QT_QPA_PLATFORM"):
         return True
     display = os.environ.get("DISPLAY", "")
@@ -66,7 +66,7 @@ def has_screen() -> bool:
 
 
 def _answers(path: str) -> bool:
-    """Whether an X server listens at its usual socket, in the file system or (Linux) beside it."""
+    """Return whether an X server listens at its usual socket, in the file system or (Linux) beside it."""
     for address in (path, f"\0{path}"):
         with suppress(OSError):
             call(address)

@@ -46,7 +46,7 @@ class Span:
         return self.end - self.start
 
     def overlaps(self, other: Span) -> bool:
-        """Whether the two share a character."""
+        """Return whether the two share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -152,7 +152,7 @@ class Item:
 
     @property
     def has_file(self) -> bool:
-        """Whether it stands in a file of the user's."""
+        """Return whether it stands in a file of the user's."""
         return bool(self.path) and self.kind not in WRITTEN and self.form != Form.TEXT
 
 
@@ -253,7 +253,7 @@ class Outcome(StrEnum):
 
     @property
     def judged(self) -> bool:
-        """Whether this counts for or against the model."""
+        """Return whether this counts for or against the model."""
         return self is not Outcome.INFRASTRUCTURE
 
 

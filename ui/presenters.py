@@ -238,7 +238,7 @@ def _named(task: str, role: str) -> RoleName | None:
 
 
 def judged_by_tests(task: str, sample: SampleRow) -> bool:
-    """Whether a sample has, or is still to get, a verdict."""
+    """Return whether a sample has, or is still to get, a verdict."""
     named = _named(task, sample.role)
     return not describes(sample) and (named is None or named.judged or sample.verdict is not None)
 
@@ -266,12 +266,12 @@ def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) ->
 
 
 def describes(sample: SampleRow) -> bool:
-    """Whether a sample is words, not code."""
+    """Return whether a sample is words, not code."""
     return sample.form == Form.TEXT
 
 
 def recites(sample: SampleRow) -> bool:
-    """Whether words repeat so much of the code they describe that a pass may be mere copying."""
+    """Return whether words repeat so much of the code they describe that a pass may be mere copying."""
     return (sample.recitation or 0.0) >= RECITES_FROM
 
 

@@ -179,7 +179,7 @@ class View:
 
     @property
     def continuous(self) -> bool:
-        """Whether a function's change is no difference of outcomes, but of likenesses, or a mean over tasks."""
+        """Return whether a function's change is no difference of outcomes, but of likenesses, or a mean over tasks."""
         several = len(self.measures) > 1 and "measure" not in (self.rows, self.columns)
         return several or all(kind_of(self.method).measure(name).continuous for name in self.measures)
 

@@ -78,7 +78,7 @@ class ModelHost:
         return file
 
     def ready(self) -> Ready:
-        """Whether it can be asked."""
+        """Return whether it can be asked."""
         return self._ready
 
     def count_tokens(self, prompt: Prompt) -> int:

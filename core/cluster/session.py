@@ -46,7 +46,7 @@ class Address:
 
     @property
     def loopback(self) -> bool:
-        """Whether nothing that is sent leaves this machine."""
+        """Return whether nothing that is sent leaves this machine."""
         if self.host == "localhost":
             return True
         try:
@@ -97,7 +97,7 @@ def live_nodes() -> list[dict[str, Any]]:
 
 
 def may_judge(node: dict[str, Any]) -> bool:
-    """Whether a machine is labelled to have a sandbox."""
+    """Return whether a machine is labelled to have a sandbox."""
     return bool((node.get("Labels") or {}).get(SANDBOX) == "yes")
 
 
@@ -135,7 +135,7 @@ _travelled: Path | None = None
 
 
 def travels(project: Path) -> bool:
-    """Whether hosts start in a copy of this folder."""
+    """Return whether hosts start in a copy of this folder."""
     return _travelled is not None and _travelled == project.resolve()
 
 
@@ -219,7 +219,7 @@ _FOLDERS = ("region", "cosmetic", "benchmark")
 
 
 def _opens_folder(settings: RunSettings) -> bool:
-    """Whether what is judged is the folder that was named, not a project that is written when it is opened."""
+    """Return whether what is judged is the folder that was named, not a project that is written when it is opened."""
     kind = task(settings.task)
     words = kind.takes_words and settings.directive.words is not None
     return kind.draws_from in _FOLDERS and settings.benchmark.file is None and not words

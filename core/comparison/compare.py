@@ -158,7 +158,7 @@ def _compare(
 
 
 def _solved(kind: Kind, item: ItemRow) -> bool:
-    """Whether an item counts as solved in McNemar's test."""
+    """Return whether an item counts as solved in McNemar's test."""
     return kind.measure(kind.headline).solves(item.headline or 0.0)
 
 

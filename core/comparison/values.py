@@ -60,7 +60,7 @@ class Difference:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """Return whether the interval leaves 0 out."""
         return self.judged is not None and self.judged.decided
 
 
@@ -160,7 +160,7 @@ class Comparison:
 
     @property
     def provisional(self) -> bool:
-        """Whether a run still grows: who looks again and again finds a winner by chance, so none is named."""
+        """Return whether a run still grows: who looks again and again finds a winner by chance, so none is named."""
         return any(run.status in GROWING for run in (self.first, self.second))
 
     @property
@@ -194,12 +194,12 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        """Whether one run may be called better."""
+        """Return whether one run may be called better."""
         return self.headline.decided and self.comparable and not self.provisional
 
     @property
     def secondary_decided(self) -> bool:
-        """Whether it may be said to differ: asked only once the headline is decided, so that both err in 5 %."""
+        """Return whether it may be said to differ: asked only once the headline is decided, so that both err in 5 %."""
         return self.decided and self.secondary.decided
 
     @property

@@ -137,7 +137,7 @@ class Kind:
     sandboxed: Callable[[RunSettings], bool] = lambda settings: True
 
     def has(self, path: str) -> bool:
-        """Whether the setting of that path says something to its runs."""
+        """Return whether the setting of that path says something to its runs."""
         return _names(self, path) or not any(_names(kind, path) for kind in METHODS.values())
 
     @property

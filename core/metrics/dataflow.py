@@ -210,7 +210,7 @@ def _field(node: Node, name: str) -> Node:
 
 
 def _is_leaf(node: Node) -> bool:
-    """Whether a node is one token: a text counts as one."""
+    """Return whether a node is one token: a text counts as one."""
     return node.type != "comment" and (not node.child_count or node.type in _TEXTS)
 
 

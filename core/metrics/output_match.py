@@ -50,7 +50,7 @@ def stable(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 def match(one: str, other: str) -> bool:
-    """Whether two outputs of one test are alike; `one` and `other` are signatures."""
+    """Return whether two outputs of one test are alike; `one` and `other` are signatures."""
     return one == other and one not in MATCHLESS
 
 

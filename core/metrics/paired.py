@@ -146,7 +146,7 @@ class MeanDifference:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Return whether the interval leaves out 0."""
         return self.low > 0 or self.high < 0
 
 

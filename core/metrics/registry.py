@@ -44,7 +44,7 @@ class Metric:
 
     @property
     def continuous(self) -> bool:
-        """Whether it is no outcome and no share of outcomes: how its mean is bounded (docs/statistics.md)."""
+        """Return whether it is no outcome and no share of outcomes: how its mean is bounded (docs/statistics.md)."""
         return not (self.yes_or_no or self.counts)
 
 

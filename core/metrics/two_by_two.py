@@ -43,7 +43,7 @@ class TwoByTwo:
 
     @property
     def one_sided(self) -> bool:
-        """Whether a judge says the same of everything, so that nothing can be correlated."""
+        """Return whether a judge says the same of everything, so that nothing can be correlated."""
         return not all((self.first, self.second, self.n - self.first, self.n - self.second))
 
     @property

@@ -116,7 +116,6 @@ class Line:
     """A connection to one server, kept from question to question. For one thread at a time; `end` may come from any."""
 
     def __init__(self, key: str = "") -> None:
-        """Nothing is connected yet."""
         # Not packed, so that the limit on what is read is one on what comes out.
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         self._headers |= {"Authorization": f"Bearer {key}"} if key else {}
@@ -264,7 +263,6 @@ class _Events:
     """Puts the events of an answer together, and hands on what is new as it comes."""
 
     def __init__(self, hear: Hear | None) -> None:
-        """Nothing came yet."""
         self._hear = hear
         self._rest = b""
         self._text, self._thoughts = list[str](), list[str]()
@@ -458,7 +456,7 @@ def _thoughts_of(part: Any) -> str:
 
 
 def _says_nothing(choice: Any) -> bool:
-    """Whether an empty answer is one: null only where a model that thinks aloud had no room left to answer."""
+    """Return whether an empty answer is one: null only where a model that thinks aloud had no room left to answer."""
     message = choice.get("message", choice)
     held = message.get("content", message.get("text"))
     return held is not None or choice.get("finish_reason") == "length"

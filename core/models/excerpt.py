@@ -110,7 +110,7 @@ class Outline:
         return sum(map(len, self.lines)) - sum(map(len, self.region_lines))
 
     def cut_before(self, excerpt: Excerpt) -> bool:
-        """Whether anything that stands before the region is left out of an excerpt."""
+        """Return whether anything that stands before the region is left out of an excerpt."""
         return excerpt.before != tuple(self.lines[: self.region.start])
 
     def share_before(self, excerpt: Excerpt) -> float:
@@ -175,7 +175,7 @@ class Outline:
             at = end
 
     def _encloses(self, statement: ast.stmt) -> bool:
-        """Whether the statement holds the region and more."""
+        """Return whether the statement holds the region and more."""
         first, end = first_line_of(statement) - 1, statement.end_lineno or 0
         holds = first <= self.region.start and self.region.end <= end
         return holds and (first, end) != (self.region.start, self.region.end)

@@ -226,7 +226,7 @@ def without_prose(text: str) -> str:
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line reads as a sentence rather than as code."""
+    """Return whether a line reads as a sentence rather than as code."""
     words = re.findall(r"[A-Za-z']+(?=[ ,:.])", line)
     if not line.strip():
         return True

@@ -102,7 +102,7 @@ LEAST_ROUNDS, LEAST_LOOPED = 4, 64
 
 
 def loops(tokens: Sequence[int]) -> bool:
-    """Whether the last tokens are one short passage over and over."""
+    """Return whether the last tokens are one short passage over and over."""
     for period in range(1, LONGEST_LOOP + 1):
         length = max(period * LEAST_ROUNDS, LEAST_LOOPED)
         if length > len(tokens):

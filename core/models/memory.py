@@ -49,12 +49,12 @@ def estimate(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Mem
 
 
 def too_much(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Memory) -> bool:
-    """Whether these models cannot fit, not even by swapping."""
+    """Return whether these models cannot fit, not even by swapping."""
     return needed_together(headers, settings) > memory.free + memory.swap
 
 
 def tight(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Memory) -> bool:
-    """Whether these models fit only by swapping, if at all."""
+    """Return whether these models fit only by swapping, if at all."""
     return needed_together(headers, settings) > memory.free
 
 

@@ -116,12 +116,12 @@ class NativeModel:
 
     @property
     def can_rewind(self) -> bool:
-        """Whether part of a sequence can be taken back (recurrent models cannot)."""
+        """Return whether part of a sequence can be taken back (recurrent models cannot)."""
         return not (lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model))
 
     @property
     def writes_text(self) -> bool:
-        """Whether the model has a decoder."""
+        """Return whether the model has a decoder."""
         return bool(lib.llama_model_has_decoder(self.model))
 
     @property
@@ -172,7 +172,7 @@ class NativeModel:
         return int(lib.llama_token_to_piece(self.vocab, token, buffer, size, 0, special)), buffer.raw
 
     def ends(self, token: int) -> bool:
-        """Whether the model says that it has finished."""
+        """Return whether the model says that it has finished."""
         return bool(lib.llama_vocab_is_eog(self.vocab, token))
 
     def special_text(self, which: str) -> str:

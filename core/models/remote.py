@@ -423,7 +423,7 @@ class RemoteModel:
         return request.max_tokens + (self._generation.thought_tokens if self._thinks else 0)
 
     def _needs_room(self, request: Request, room: int, said: str) -> bool:
-        """Whether the question should be asked again with room for thoughts, which did not have any."""
+        """Return whether the question should be asked again with room for thoughts, which did not have any."""
         if not said or room > request.max_tokens or request.max_tokens == 1 or not self._generation.thought_tokens:
             return False
         with self._lock:

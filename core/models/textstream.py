@@ -77,7 +77,7 @@ class TextStream:
         return self._text[given : self._given]
 
     def _follow_thoughts(self) -> None:
-        """Whether the model still thinks; the answer begins after its thoughts."""
+        """Return whether the model still thinks; the answer begins after its thoughts."""
         if self._answer:
             return
         form = opens(self._text, self._known)
@@ -136,7 +136,7 @@ class TextStream:
 
 
 def _open(before: str, body: str) -> bool:
-    """Whether a line goes on what stands before it: the inside of a string, or the end of a bracket."""
+    """Return whether a line goes on what stands before it: the inside of a string, or the end of a bracket."""
     try:
         for _ in tokenize.generate_tokens(io.StringIO(textwrap.dedent(before)).readline):
             pass

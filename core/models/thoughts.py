@@ -171,7 +171,7 @@ def _in_the_middle(text: str, known: Sequence[Format]) -> tuple[str, str, bool]:
 
 
 def _inside(before: str, behind: str) -> bool:
-    """Whether a place is inside a string of several lines or a code block that ends behind it."""
+    """Return whether a place is inside a string of several lines or a code block that ends behind it."""
     triples = _TRIPLE.findall(before)
     if len(triples) % 2 and triples[-1] in behind:
         return True

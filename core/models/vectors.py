@@ -71,7 +71,7 @@ class VectorSession:
         return tokens[: self._window - len(end)] + end, True
 
     def _is_mark(self, token: int) -> bool:
-        """Whether a token marks a place, such as start and end, and stands for no text."""
+        """Return whether a token marks a place, such as start and end, and stands for no text."""
         return bool(lib.llama_vocab_is_control(self._native.vocab, token))
 
     def _pooled_vector(self, tokens: list[int]) -> bytes:

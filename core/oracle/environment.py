@@ -50,7 +50,7 @@ def environment_for(
 
 
 def is_made(base: Interpreter, install: Install, folder: Path) -> bool:
-    """Whether `folder` has an environment that holds what is asked. Raises TargetError."""
+    """Return whether `folder` has an environment that holds what is asked. Raises TargetError."""
     return (_home(base, install, folder) / _DONE).is_file()
 
 

@@ -483,7 +483,7 @@ class ProjectOracle:
         return verdict if trial.again else self._once(replace(trial, again=True))
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
-        """Whether the tests import one of the very files that are changed."""
+        """Return whether the tests import one of the very files that are changed."""
         return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
 
     def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:

@@ -52,22 +52,22 @@ class Observation:
         return found
 
     def __contains__(self, kind: str) -> bool:
-        """Whether such a frame came."""
+        """Return whether such a frame came."""
         return kind in self.frames
 
     @property
     def out_of_time(self) -> bool:
-        """Whether it was killed for taking too long."""
+        """Return whether it was killed for taking too long."""
         return str(self.reply.get("killed", "")).endswith("timeout")
 
     @property
     def green(self) -> bool:
-        """Whether every test that was collected ran and passed, as far as the reports go."""
+        """Return whether every test that was collected ran and passed, as far as the reports go."""
         tests = self.all("test")
         return "end" in self and bool(tests) and all(values[1] == "passed" for values in tests)
 
     def passed(self, tests: Collection[str]) -> bool:
-        """Whether each of `tests` is reported as passed and none as anything else."""
+        """Return whether each of `tests` is reported as passed and none as anything else."""
         outcomes = [(values[0], values[1]) for values in self.all("test")]
         failed = {test for test, outcome in outcomes if outcome != "passed"}
         return failed.isdisjoint(tests) and {test for test, _ in outcomes}.issuperset(tests)

@@ -137,7 +137,7 @@ class Worker:
         return verdict
 
     def _learn_more(self, trial: Trial) -> bool:
-        """Whether the unmodified project, in this order of tests, does more than was known of it.
+        """Return whether the unmodified project, in this order of tests, does more than was known of it.
 
         Which test first makes it read a source file, say, depends on the order.
         """
@@ -179,7 +179,7 @@ class Worker:
         yield self._observe_fresh(trial)
 
     def _without_pytest(self) -> bool:
-        """Whether tests are called by a process without pytest; where that cannot be started, never again."""
+        """Return whether tests are called by a process without pytest; where that cannot be started, never again."""
         if self._plain and self._zygote(Stand.PLAIN).greeting["trouble"]:
             self._plain = False
             self._zygotes.pop(Stand.PLAIN).close()
@@ -211,7 +211,7 @@ class Worker:
         return observed
 
     def _slow(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]], observed: Observation) -> bool:
-        """Whether the tests that were begun take longer than allowed on the unmodified project as well.
+        """Return whether the tests that were begun take longer than allowed on the unmodified project as well.
 
         On a busy machine they do, and where something is made on first use that other tests paid for when the suite
         was learned. Then more time is given from now on.
@@ -269,7 +269,7 @@ class Worker:
         return [stage for stage in stages if stage]
 
     def _serves_in_stages(self, stand: Stand) -> bool:
-        """Whether fast tests of the unmodified project pass when they are run in stages; asked once."""
+        """Return whether fast tests of the unmodified project pass when they are run in stages; asked once."""
         if self._in_stages is None:
             left, some = STAGED_SECONDS, list[str]()
             for test in sorted(self._baseline.suite.tests, key=lambda test: test.seconds):
@@ -281,7 +281,7 @@ class Worker:
         return self._in_stages
 
     def _stands(self, file: str, stand: Stand) -> bool:
-        """Whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
+        """Return whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
         known = self._stands_alone.get(file)
         if known is None:
             tests = tuple(self._by_file.get(file, ()))
@@ -290,7 +290,7 @@ class Worker:
         return known
 
     def _sound(self) -> bool:
-        """Whether the unmodified project still passes in every process that runs."""
+        """Return whether the unmodified project still passes in every process that runs."""
         tests = [test for test in self._baseline.suite.tests if test.node_id not in self._baseline.fresh_only]
         fastest = tuple(test.node_id for test in sorted(tests, key=lambda test: test.seconds)[:PROBE_TESTS])
         return all(self._passes(zygote, fastest) for zygote in self._zygotes.values())

@@ -63,7 +63,7 @@ class Zygote:
 
     @property
     def ready(self) -> bool:
-        """Whether pytest could be imported."""
+        """Return whether pytest could be imported."""
         return bool(self.greeting.get("ready"))
 
     def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat = unheard) -> Reply:

@@ -32,7 +32,7 @@ def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
 
 
 def copied(region: Region, file: SourceFile) -> bool:
-    """Whether the region's lines stand once more in its file, indentation aside: then a model may copy them."""
+    """Return whether the region's lines stand once more in its file, indentation aside: then a model may copy them."""
     wanted = [line.strip() for line in region.text.splitlines() if line.strip()]
     around = (file.text[: region.span.start], file.text[region.span.end :])
     for text in around:

@@ -137,7 +137,7 @@ def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def _is_string(statement: cst.BaseStatement) -> bool:
-    """Whether a statement begins with nothing but a string: no bytes, no f-string."""
+    """Return whether a statement begins with nothing but a string: no bytes, no f-string."""
     first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
     if not isinstance(first, cst.Expr) or not isinstance(first.value, cst.SimpleString | cst.ConcatenatedString):
         return False

@@ -90,7 +90,7 @@ class StatementMap:
     function_bodies: tuple[tuple[int, int], ...]
 
     def in_function(self, line: int) -> bool:
-        """Whether the line stands inside a function, so that importing the module does not run it."""
+        """Return whether the line stands inside a function, so that importing the module does not run it."""
         return any(first <= line <= last for first, last in self.function_bodies)
 
 

@@ -118,7 +118,7 @@ def _mentions(
 
 
 def _named_in_a_text(program: Program, name: str) -> bool:
-    """Whether a string could be used to look the function up; `__all__` only lists it, which does no harm."""
+    """Return whether a string could be used to look the function up; `__all__` only lists it, which does no harm."""
     for path in program.mentioning(name):
         parsed = program.parsed(path)
         if parsed is None:
@@ -136,12 +136,12 @@ def _in_all(parsed: Parsed, node: cst.CSTNode) -> bool:
 
 
 def _of_a_module(parsed: Parsed, attribute: cst.CSTNode) -> bool:
-    """Whether an attribute is taken from something that is imported, e.g. `shop.total`."""
+    """Return whether an attribute is taken from something that is imported, e.g. `shop.total`."""
     return any(meaning.source.name == "IMPORT" for meaning in parsed.meanings(attribute))
 
 
 def _is_global(parsed: Parsed, node: cst.Name) -> bool:
-    """Whether a name means a function of its module, or something imported, and nothing else."""
+    """Return whether a name means a function of its module, or something imported, and nothing else."""
     scope = parsed.scope(node)
     if scope is None:
         return False

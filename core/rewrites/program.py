@@ -211,7 +211,7 @@ def docstring(function: cst.FunctionDef) -> cst.SimpleStatementLine | None:
 
 
 def is_text(line: cst.SimpleStatementLine) -> bool:
-    """Whether a statement is nothing but a string, as a docstring is."""
+    """Return whether a statement is nothing but a string, as a docstring is."""
     only = line.body[0]
     texts = cst.SimpleString | cst.ConcatenatedString
     return len(line.body) == 1 and isinstance(only, cst.Expr) and isinstance(only.value, texts)

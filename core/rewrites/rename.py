@@ -131,7 +131,7 @@ def _is_parameter(parsed: Parsed, function: cst.FunctionDef, name: str) -> bool:
 
 
 def _only_positional(program: Program, function: cst.FunctionDef, name: str) -> bool:
-    """Whether nobody gives the parameter by its name, as far as the project shows."""
+    """Return whether nobody gives the parameter by its name, as far as the project shows."""
     # By name anywhere in the project counts, whichever function is called there: which one it is cannot be known.
     by_keyword = any(parameter.name.value == name for parameter in function.params.kwonly_params)
     if by_keyword or name in program.passed_by_keyword:

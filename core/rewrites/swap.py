@@ -105,7 +105,7 @@ def _movable(parsed: Parsed, line: cst.SimpleStatementLine) -> bool:
 
 
 def _guarded(parsed: Parsed, node: cst.CSTNode) -> bool:
-    """Whether it stands in a `try`: which of the two ran before an error can be seen there."""
+    """Return whether it stands in a `try`: which of the two ran before an error can be seen there."""
     for around in parsed.around(node):
         if isinstance(around, cst.FunctionDef):
             return False
@@ -137,7 +137,7 @@ def _words(parsed: Parsed, line: cst.SimpleStatementLine) -> set[str]:
 
 
 def _acts(parsed: Parsed, line: cst.SimpleStatementLine, names: _Names) -> bool:
-    """Whether a statement may change an object, rather than bind a variable."""
+    """Return whether a statement may change an object, rather than bind a variable."""
     for call in parsed.every(line, cst.Call):
         if not (isinstance(call.func, cst.Name) and call.func.value in names.pure):
             return True

@@ -288,7 +288,7 @@ class Unpacked:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a bundle, by its ending and what it holds."""
+    """Return whether a file is a bundle, by its ending and what it holds."""
     return path.suffix == ".zip" and path.is_file() and zipfile.is_zipfile(path)
 
 

@@ -25,7 +25,7 @@ class Control:
 
     @property
     def stopped(self) -> bool:
-        """Whether the worker is to end."""
+        """Return whether the worker is to end."""
         return self._stopped.is_set()
 
     def pause(self) -> None:

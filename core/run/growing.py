@@ -79,7 +79,6 @@ class Growing:
     """Grows trees until the trip names no further step. The thread that calls it is the run's only writer."""
 
     def __init__(self, run: Run, pace: Pace) -> None:
-        """Nothing is asked yet."""
         self._run = run
         self._trip = run.parts.trip
         self._pace = pace

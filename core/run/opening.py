@@ -32,7 +32,6 @@ class WhenNeeded:
     """A `Model` that is loaded only when something is asked of it."""
 
     def __init__(self, info: ModelInfo, load: Callable[[], Model]) -> None:
-        """Nothing is loaded yet."""
         self.info = info
         self._load = load
         self._model: Model | None = None

@@ -56,7 +56,7 @@ class Replayed:
 
     @property
     def same(self) -> bool:
-        """Whether all that could be made again came out the same, and nothing failed."""
+        """Return whether all that could be made again came out the same, and nothing failed."""
         return self.text is not False and self.verdict is not False and not self.notes
 
 
@@ -87,7 +87,7 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """Whether every sample came out the same, and all that is stored is what was made."""
+        """Return whether every sample came out the same, and all that is stored is what was made."""
         return all(sample.same for sample in self.samples) and not self.measures and not self.changed
 
 
@@ -181,7 +181,7 @@ def _located(
 
 
 def _one_model(recorded: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether one model made both passes."""
+    """Return whether one model made both passes."""
     return all(recorded["forward"][name] == recorded["backward"][name] for name in ("path", "sha256", "name"))
 
 

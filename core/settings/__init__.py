@@ -265,7 +265,7 @@ class RunSettings:
 
     @property
     def one_model(self) -> bool:
-        """Whether one model makes both passes."""
+        """Return whether one model makes both passes."""
         if self.backward_endpoint is not None:
             return self.backward_endpoint == self.endpoint
         return self.backward_model is None or (self.endpoint is None and self.backward_model == self.model)

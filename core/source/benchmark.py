@@ -43,7 +43,7 @@ class Benchmark:
 
 
 def is_benchmark(path: Path) -> bool:
-    """Whether a path is named as benchmark files are; the content is not looked at."""
+    """Return whether a path is named as benchmark files are; the content is not looked at."""
     return path.name.lower().endswith(ENDINGS)
 
 

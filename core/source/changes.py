@@ -88,7 +88,7 @@ def _changes(old: Sequence[_Bit], new: Sequence[_Bit]) -> list[_Change]:
 
 
 def _in(kind: Any, family: Any) -> bool:
-    """Whether a kind of token belongs to a family of kinds."""
+    """Return whether a kind of token belongs to a family of kinds."""
     return bool(kind in family)
 
 

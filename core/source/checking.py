@@ -51,7 +51,7 @@ class Checking:
         """Whoever asked collects what is left of it."""
 
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def _was_stopped(self) -> bool:

@@ -35,7 +35,6 @@ class Hunks:
     """Takes commits apart. The last commit's diff is kept, since its hunks are asked for next."""
 
     def __init__(self, repository: pygit2.Repository, files: FileFilter, settings: EditSettings) -> None:
-        """Nothing is read yet."""
         self._repository = repository
         self._files = files
         self._settings = settings
@@ -102,7 +101,7 @@ class Hunks:
         return self._last[1]
 
     def _touches_project(self, commit: pygit2.Commit) -> bool:
-        """Whether the project's own folder changed: far cheaper to see than the whole difference."""
+        """Return whether the project's own folder changed: far cheaper to see than the whole difference."""
         folder = self._files.prefix.rstrip("/")
         if not folder:
             return True

@@ -54,7 +54,7 @@ class EditHistory:
 
     @property
     def shallow(self) -> bool:
-        """Whether older commits were never fetched."""
+        """Return whether older commits were never fetched."""
         return bool(self._repository.is_shallow)
 
     def export(self, commit: str, folder: Path) -> Path:

@@ -85,7 +85,7 @@ def discovered(root: Path) -> str | None:
 
 
 def in_repository(root: Path) -> bool:
-    """Whether a folder is under git, or is itself a bare repository."""
+    """Return whether a folder is under git, or is itself a bare repository."""
     try:
         return bool(discovered(root))
     except (pygit2.GitError, OSError, ValueError):

@@ -44,7 +44,7 @@ def language(path: str) -> str:
 
 
 def is_code(path: str) -> bool:
-    """Whether the file is in a known programming language."""
+    """Return whether the file is in a known programming language."""
     return language(path) not in _NO_CODE | {UNKNOWN}
 
 
@@ -57,11 +57,11 @@ def lexer_class(ending: str) -> type[Lexer] | None:
 
 
 def looks_generated(path: str) -> bool:
-    """Whether the path alone says that a program, or another project, wrote the file."""
+    """Return whether the path alone says that a program, or another project, wrote the file."""
     pure = PurePosixPath(path)
     return not _FOLDERS.isdisjoint(pure.parts[:-1]) or _NAMES.fullmatch(pure.name) is not None
 
 
 def says_generated(data: bytes) -> bool:
-    """Whether the head of the file says so."""
+    """Return whether the head of the file says so."""
     return _MARKS.search(data[:_HEAD]) is not None

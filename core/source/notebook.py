@@ -55,12 +55,12 @@ class Notebooks:
 
 
 def is_notebook(path: Path) -> bool:
-    """Whether a path is named as notebooks are; the content is not looked at."""
+    """Return whether a path is named as notebooks are; the content is not looked at."""
     return path.name.lower().endswith(ENDING)
 
 
 def has_notebooks(path: Path) -> bool:
-    """Whether a path is a folder with notebooks directly in it."""
+    """Return whether a path is a folder with notebooks directly in it."""
     try:
         return path.is_dir() and any(map(is_notebook, path.iterdir()))
     except OSError:
@@ -73,7 +73,7 @@ def holds_notebooks_alone(path: Path) -> bool:
 
 
 def is_episodes(path: Path) -> bool:
-    """Whether a file is one of ARCADE's: a JSON list of episodes, each with turns."""
+    """Return whether a file is one of ARCADE's: a JSON list of episodes, each with turns."""
     try:
         if not path.name.lower().endswith(EPISODES) or path.stat().st_size > LARGEST:
             return False

@@ -90,7 +90,7 @@ def _inside(word: str, outer: str) -> str | None:
 
 
 def _matches_entry(path: str, entry: str) -> bool:
-    """Whether `path` is the entry, or lies under it; an entry may be a pattern."""
+    """Return whether `path` is the entry, or lies under it; an entry may be a pattern."""
     pure = PurePosixPath(path)
     return any(fnmatchcase(str(part), entry) for part in (pure, *pure.parents[:-1]))
 
@@ -108,7 +108,7 @@ def _in_test_folders(texts: Mapping[str, str], named: set[str], testpaths: list[
 
 
 def _mostly_tests(inside: set[str], named: set[str]) -> bool:
-    """Whether a folder is for tests, not code with its tests beside it.
+    """Return whether a folder is for tests, not code with its tests beside it.
 
     At least a quarter of its files are tests, and most of those are not named after a module next to them.
     Folders called `test` or `tests` inside are left out of the count.

@@ -62,7 +62,7 @@ class IgnoreRules:
         return self._with("" if inside == "." else f"{inside}/", folder / ".gitignore")
 
     def ignores(self, path: str, folder: bool) -> bool:
-        """Whether the nearest file with an opinion on `path` (relative to `top`) leaves it out."""
+        """Return whether the nearest file with an opinion on `path` (relative to `top`) leaves it out."""
         name = f"{path}/" if folder else path
         for base, spec in reversed(self.layers):
             verdict = spec.check_file(name.removeprefix(base)).include
@@ -233,7 +233,7 @@ def _patterns_of(file: Path) -> GitIgnoreSpec | None:
 
 
 def _understood(line: str) -> bool:
-    """Whether a line is a pattern; git passes over the lines it cannot read, and so do we."""
+    """Return whether a line is a pattern; git passes over the lines it cannot read, and so do we."""
     if not line.strip() or line.startswith("#"):
         return False
     try:

@@ -48,7 +48,7 @@ class Claim:
 
 
 def is_claimed(database: Path, run_id: int) -> bool:
-    """Whether a living process works on the run."""
+    """Return whether a living process works on the run."""
     try:
         handle = os.open(_lock_file(database, run_id), os.O_RDONLY | platform.PRIVATE)
     except OSError:

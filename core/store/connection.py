@@ -81,7 +81,7 @@ def connect(path: Path, mode: str, immutable: bool = False) -> Connection:
 
 
 def is_connected(path: Path) -> bool:
-    """Whether this process has the database at `path` open, or one that the file at `path` belongs to."""
+    """Return whether this process has the database at `path` open, or one that the file at `path` belongs to."""
     bases = [path.with_name(path.name.removesuffix(end)) for end in SIDE_FILES if path.name.endswith(end)]
     return any(_place(base) in _connected for base in (path, *bases))
 

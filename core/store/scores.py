@@ -59,7 +59,7 @@ class RunFigures:
 
     @property
     def bounded(self) -> bool:
-        """Whether its means have their intervals."""
+        """Return whether its means have their intervals."""
         return all(score.value is None or score.low is not None for score in self.scores.values())
 
 
@@ -99,7 +99,7 @@ class Bounds:
 
     @property
     def any(self) -> bool:
-        """Whether means get intervals here."""
+        """Return whether means get intervals here."""
         return self._interval is not None
 
     def score(

@@ -380,7 +380,7 @@ class Store:
         self._db.execute(f"UPDATE runs SET changes = changes + 1 WHERE {where}", (value,))
 
     def _is_counted(self, parent_id: int | None) -> bool:
-        """Whether a child of this sample belongs to the run's own round trips: no hand wrote above it."""
+        """Return whether a child of this sample belongs to the run's own round trips: no hand wrote above it."""
         if parent_id is None:
             return True
         row = self._db.execute("SELECT counted FROM samples WHERE id = ?", (parent_id,)).fetchone()

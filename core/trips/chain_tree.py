@@ -100,7 +100,7 @@ _PLACES = {
 
 
 def _comes_back(tom: float | None) -> str:
-    """Whether a program behaves like the one before the break, as the middle of a sentence."""
+    """Return whether a program behaves like the one before the break, as the middle of a sentence."""
     return "comes back to the program before" if tom == 1.0 else f"does not come back (TOM {tom or 0.0:.2f})"
 
 

@@ -205,7 +205,7 @@ class CosmeticTrip(OnFunctions):
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Whether a name is the hidden one; words with the docstring; code with the version's own."""
+        """Return whether a name is the hidden one; words with the docstring; code with the version's own."""
         scores: dict[str, float | None] = {}
         if sample.role == Role.COMPLETE:
             parent = tree.parent(sample)

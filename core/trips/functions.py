@@ -108,7 +108,6 @@ class Widths:
     """How sure the cells of complexity and transformation are, from what was measured of their functions so far."""
 
     def __init__(self) -> None:
-        """Nothing is measured yet."""
         self._changes: dict[tuple[str, str], dict[str, float]] = {}
 
     def learn(self, item: Item, differences: Mapping[str, Sequence[float]]) -> None:

@@ -76,7 +76,6 @@ class NotebookTrip(InFile):
     """
 
     def __init__(self, written: WrittenNotebooks, judged: Judged, settings: RunSettings) -> None:
-        """Nothing is asked or judged yet."""
         super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
         self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)

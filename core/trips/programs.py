@@ -36,11 +36,11 @@ class Program:
 
     @property
     def passes(self) -> bool | None:
-        """Whether it passes all tests; None before it is judged, and where nothing judges it."""
+        """Return whether it passes all tests; None before it is judged, and where nothing judges it."""
         return next((row.passes for row in self.rows if row.passes is not None), None)
 
     def similar(self, threshold: float) -> bool | None:
-        """Whether it is taken to mean the directive; None before it is summarised.
+        """Return whether it is taken to mean the directive; None before it is summarised.
 
         A program without code, and one whose summaries say nothing, do not mean it.
         """

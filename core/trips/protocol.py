@@ -120,7 +120,7 @@ class Tree:
         return tuple(reversed(path))
 
     def below(self, sample_id: int | None, ancestor: int) -> bool:
-        """Whether a sample is `ancestor` or hangs somewhere below it."""
+        """Return whether a sample is `ancestor` or hangs somewhere below it."""
         while sample_id is not None and sample_id != ancestor:
             sample_id = self._by_id[sample_id].parent_id
         return sample_id == ancestor
@@ -131,7 +131,7 @@ class Tree:
 
 
 def passing(rows: Iterable[SampleRow]) -> list[bool]:
-    """Whether each of them passes, of those that are judged."""
+    """Return whether each of them passes, of those that are judged."""
     return [passes for row in rows if (passes := row.passes) is not None]
 
 

@@ -138,7 +138,6 @@ class InFile(RoundTrip):
     uninformative = UNINFORMATIVE
 
     def __init__(self, judged: Judged, settings: RunSettings) -> None:
-        """Nothing is asked or judged yet."""
         super().__init__(settings)
         self.judged = judged
 

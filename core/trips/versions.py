@@ -109,7 +109,6 @@ class Rewriting:
     """Makes versions of a project's functions, in whichever process it is."""
 
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
-        """Nothing is parsed yet."""
         self._files = files
         self._program = Program({path: file.text for path, file in files.items()})
 

@@ -41,7 +41,7 @@ class Stoppable(Protocol):
         """Wait for its end."""
 
     def is_alive(self) -> bool:
-        """Whether it still runs."""
+        """Return whether it still runs."""
 
 
 class Errand(threading.Thread):
@@ -161,7 +161,7 @@ class Gateway(QObject):
         self._farewells[lane] = farewell
 
     def busy(self) -> bool:
-        """Whether an answer is still on its way."""
+        """Return whether an answer is still on its way."""
         return bool(self._waiting)
 
     def close(self, timeout: float = 2.0) -> bool:

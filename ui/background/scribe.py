@@ -32,7 +32,7 @@ class Scribe:
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be written."""
+        """Return whether something waits to be written."""
         return self._last is not None and not self._last.done()
 
     def prepare(self, database: Path) -> None:

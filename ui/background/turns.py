@@ -16,7 +16,6 @@ class Turns(QObject):
     """One piece for each turn of the event loop."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing to do yet."""
         super().__init__(parent)
         self._pending: deque[Work] = deque()
         self._working = False
@@ -86,7 +85,7 @@ class IdleWork(QObject):
 
     @property
     def done(self) -> bool:
-        """Whether all is made."""
+        """Return whether all is made."""
         return not self._pieces
 
     def begin(self) -> None:

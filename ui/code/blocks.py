@@ -108,7 +108,7 @@ class Placed:
 
     @property
     def past(self) -> bool:
-        """Whether they are the old code of edits."""
+        """Return whether they are the old code of edits."""
         return any(presenter(item).past for item in self._items())
 
     def _items(self) -> tuple[ItemRow, ...]:
@@ -116,7 +116,7 @@ class Placed:
 
     @property
     def moved(self) -> bool:
-        """Whether the file changed since the run."""
+        """Return whether the file changed since the run."""
         return bool(self.gone) or any(block.moved for block in self.blocks)
 
 

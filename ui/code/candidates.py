@@ -36,7 +36,6 @@ class Candidates(QObject):
     """Follows the header's switch, the open file and the run."""
 
     def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Callable[[], OpenFile]) -> None:
-        """Nothing is sampled yet."""
         super().__init__(editor)
         self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
         self._sampling: Sampling | None = None

@@ -23,7 +23,6 @@ class CodeFeed(QObject):
     item_asked = Signal(int)
 
     def __init__(self, code: CodeView, gateway: Gateway, parent: QObject | None = None) -> None:
-        """Nothing to show yet."""
         super().__init__(parent)
         self._code, self._gateway = code, gateway
         self._items: Sequence[ItemRow] = ()

@@ -50,7 +50,6 @@ class CodeEditor(QPlainTextEdit):
     region_clicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Start empty."""
         super().__init__(parent, readOnly=True, lineWrapMode=self.LineWrapMode.NoWrap, textInteractionFlags=SELECTABLE)
         self.blocks: Sequence[Block] = ()
         self.first_number = 1

@@ -71,7 +71,7 @@ class CodeHeader(QWidget):
         row(self.title, self.about, *buttons, margins=margins, spacing=SPACE // 2, owner=self, grows=self.title)
 
     def offer_candidates(self, offered: bool) -> None:
-        """Whether the run that is shown has any."""
+        """Return whether the run that is shown has any."""
         self._offers_candidates = offered
         self._make_room()
 

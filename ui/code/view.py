@@ -130,7 +130,7 @@ class CodeView(QWidget):
         self.lend_text(name, text)
 
     def holds(self, path: str) -> bool:
-        """Whether the text of a file is here."""
+        """Return whether the text of a file is here."""
         return path in self._texts
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
@@ -221,7 +221,7 @@ class CodeView(QWidget):
         return [item for item in items if item.admitted or item.id == chosen]
 
     def _dropped(self) -> bool:
-        """Whether what is chosen was dropped."""
+        """Return whether what is chosen was dropped."""
         return self._selected is not None and not self._selected.admitted
 
     def _show(self, text: str, first_number: int) -> None:

@@ -115,7 +115,7 @@ class ComparePage(QWidget):
 
     @property
     def in_figures(self) -> bool:
-        """Whether they are on show."""
+        """Return whether they are on show."""
         return self._figures is not None and self._stack.currentWidget() is self._figures
 
     def make_side(self) -> None:

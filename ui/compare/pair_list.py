@@ -47,7 +47,6 @@ class PairModel(ListedRows):
     tips, figures = TIPS, FIRST
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Start empty."""
         super().__init__(parent)
         self.heads = ["Region", "", "", "Difference", ""]
         self._pairs: Sequence[Pair] = ()

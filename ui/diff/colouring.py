@@ -67,7 +67,6 @@ class Spans(QObject):
     advanced = Signal(int, int)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Nothing to lex yet."""
         super().__init__(parent)
         self._lines: list[list[Span]] = []
         self._work: Iterator[tuple[int, list[Span]]] = iter(())

@@ -197,7 +197,7 @@ class Columns(QWidget):
 
     @property
     def unified(self) -> bool:
-        """Whether both texts stand in one column."""
+        """Return whether both texts stand in one column."""
         return self._stack.currentIndex() == 1
 
     @property
@@ -215,7 +215,7 @@ class Columns(QWidget):
         self._fill()
 
     def show_last(self, shown: bool) -> None:
-        """Whether the last text is there."""
+        """Return whether the last text is there."""
         self._titled[-1].setVisible(shown)
         self._rewrap()
 

@@ -90,7 +90,7 @@ class Trees:
         self.too_long = self._left.too_long or self._right.too_long
 
     def same(self, left_part: range, right_part: range) -> bool:
-        """Whether lines `left_part` and `right_part` mean the same where they stand."""
+        """Return whether lines `left_part` and `right_part` mean the same where they stand."""
         left, right = self._left, self._right
         if self.whole or left.tokens is None or right.tokens is None:
             return self.whole
@@ -153,7 +153,7 @@ def _inside(tokens: Sequence[_Token], part: range) -> Sequence[_Token]:
 
 
 def _whole(text: _Parsed, tokens: Sequence[_Token], part: range) -> bool:
-    """Whether `part` is whole statements: it starts with one, and none runs over its end."""
+    """Return whether `part` is whole statements: it starts with one, and none runs over its end."""
     if tokens[0].first not in text.statements or tokens[0].first < part.start:
         return False
     every = text.tokens or ()

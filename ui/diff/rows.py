@@ -65,7 +65,7 @@ class TextDiff:
 
     @property
     def equal(self) -> bool:
-        """Whether no row differs."""
+        """Return whether no row differs."""
         return not self.hunks
 
     def count(self, kind: Kind) -> int:

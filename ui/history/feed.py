@@ -29,7 +29,6 @@ class HistoryFeed(QObject):
     """Keeps the panel with the project that is open and the run that is shown."""
 
     def __init__(self, panel: HistoryPanel, gateway: Gateway, parent: QObject | None = None) -> None:
-        """Nothing is read yet."""
         super().__init__(parent)
         self._panel, self._gateway = panel, gateway
         self._root: Path | None = None

@@ -36,7 +36,6 @@ class CommitModel(ListedRows):
     heads, tips = HEADINGS, TIPS
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Start empty."""
         super().__init__(parent)
         self._commits: Sequence[CommitLine] = ()
         self._texts: Sequence[str] = ()

@@ -58,7 +58,7 @@ class Binding:
 
     @property
     def usable(self) -> bool:
-        """Whether there is something to do: a place for a mode may be empty."""
+        """Return whether there is something to do: a place for a mode may be empty."""
         return self.action is None or self.action.isVisible()
 
     @property
@@ -120,7 +120,7 @@ class KeyMap(QObject):
         return self._bindings[name]
 
     def is_own(self, name: str) -> bool:
-        """Whether the user chose its keys."""
+        """Return whether the user chose its keys."""
         return name in self._own
 
     def rebind(self, name: str, keys: Sequence[str]) -> None:
@@ -211,7 +211,7 @@ def plain(words: str) -> str:
 
 
 def _meet(one: Binding, other: Binding) -> bool:
-    """Whether there is a focus for which both would answer."""
+    """Return whether there is a focus for which both would answer."""
     return WINDOW in one.reach | other.reach or bool(one.reach & other.reach)
 
 

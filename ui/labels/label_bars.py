@@ -103,7 +103,7 @@ class LabelQueueBar(QWidget):
 
     @property
     def whole_project(self) -> bool:
-        """Whether samples of every run of the project are wanted."""
+        """Return whether samples of every run of the project are wanted."""
         return self.scope.currentIndex() == 1
 
     def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:

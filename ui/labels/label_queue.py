@@ -180,7 +180,6 @@ class LabelSession:
     """The labels that one annotator gave on the samples of one queue, the last one first to be undone."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
         self._before: list[Given] = []
         self._pace = Pace()
         self._progress = ""
@@ -213,5 +212,5 @@ class LabelSession:
         self._pace = Pace()
 
     def __bool__(self) -> bool:
-        """Whether there is anything to undo."""
+        """Return whether there is anything to undo."""
         return bool(self._before)

@@ -120,7 +120,7 @@ class Labelling(QObject):
 
     @property
     def blind(self) -> bool:
-        """Whether nothing on show may tell a verdict, a model or a score."""
+        """Return whether nothing on show may tell a verdict, a model or a score."""
         return self._panel.blind.isChecked()
 
     def runs(self) -> list[int]:

@@ -261,7 +261,7 @@ class LabelsPanel(QWidget):
         self._leave_field()
 
     def _is_named(self) -> bool:
-        """Whether the name in the field is confirmed; where it is not, go there: whose label would it be?"""
+        """Return whether the name in the field is confirmed; where it is not, go there: whose label would it be?"""
         if self.annotator.text().strip() == self.name:
             return True
         self.annotator.setFocus(Qt.FocusReason.OtherFocusReason)

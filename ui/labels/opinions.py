@@ -23,7 +23,7 @@ NameOf = Callable[[str], str]
 
 
 def is_decision(label: LabelRow) -> bool:
-    """Whether it decides between annotators, and is not one's own label."""
+    """Return whether it decides between annotators, and is not one's own label."""
     return label.kind == LabelKind.ADJUDICATION
 
 

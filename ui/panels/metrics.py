@@ -114,7 +114,7 @@ def _head(metric: Metric) -> Head:
 
 
 def _compared(sample: SampleRow) -> bool:
-    """Whether a sample has a row: code, and words that were held against something else than a person's."""
+    """Return whether a sample has a row: code, and words that were held against something else than a person's."""
     return sample.form == Form.CODE or bool(sample.pairs)
 
 

@@ -37,7 +37,6 @@ class Preparing(QWidget):
     left = Signal()
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Nothing is prepared yet."""
         super().__init__()
         on_ground(self, "surface")
         self.setAccessibleName("Getting the run ready")
@@ -71,7 +70,7 @@ class Preparing(QWidget):
 
     @property
     def begun(self) -> bool:
-        """Whether a run is being prepared."""
+        """Return whether a run is being prepared."""
         return self._at is not None
 
     @property

@@ -230,7 +230,7 @@ class RoundTripPanel(QWidget):
             self.select(self._wanted)
 
     def _is_left(self, sample_id: int | None) -> bool:
-        """Whether a sample gets its card in a later turn."""
+        """Return whether a sample gets its card in a later turn."""
         return any(node.sample.id == sample_id for _, node in self._left)
 
     def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
@@ -289,7 +289,7 @@ class RoundTripPanel(QWidget):
         self.expect(self._any)
 
     def expect(self, any_items: bool) -> None:
-        """Whether there is anything to pick."""
+        """Return whether there is anything to pick."""
         self._any, noun = any_items, self._kind.noun
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
@@ -327,7 +327,7 @@ class RoundTripPanel(QWidget):
 
 
 def _describable(item: ItemRow) -> bool:
-    """Whether a person may describe it in the model's place."""
+    """Return whether a person may describe it in the model's place."""
     kind = known(item.task)
     return item.admitted and kind is not None and kind.describable
 

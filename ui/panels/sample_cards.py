@@ -65,15 +65,15 @@ class SampleCard(Card):
 
     @property
     def describes(self) -> bool:
-        """Whether these are words rather than code."""
+        """Return whether these are words rather than code."""
         return describes(self.sample)
 
     def fits(self, node: Node) -> bool:
-        """Whether this card can show a sample at that depth."""
+        """Return whether this card can show a sample at that depth."""
         return inset_of(node.inset) == self.inset
 
     def shows(self, node: Node, item: ItemRow) -> bool:
-        """Whether it shows the sample as it stands now."""
+        """Return whether it shows the sample as it stands now."""
         same = (node, item.id, item.state) == (self.node, self._item.id, self._item.state)
         return same and bool(self._name.text())
 
@@ -158,7 +158,6 @@ class DescribeCard(QFrame):
     left = Signal()
 
     def __init__(self) -> None:
-        """Nothing written yet."""
         super().__init__()
         self.setProperty("role", "card")
         hint = "Say what the code does: it is written again from your words and the code around it."

@@ -26,7 +26,6 @@ class Streams:
     """What the model has written so far, by place."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
         self._texts: OrderedDict[Place, str] = OrderedDict()
         self._stored: dict[Place, int] = {}
 

@@ -216,7 +216,7 @@ def lines_through(message: str, path: str) -> list[int]:
 
 
 def _is(named: str, path: str) -> bool:
-    """Whether a traceback's path is the project's `path`; in messages of older versions it is absolute."""
+    """Return whether a traceback's path is the project's `path`; in messages of older versions it is absolute."""
     return bool(path) and (named == path or (named.startswith("/") and named.endswith(f"/{path}")))
 
 

@@ -179,7 +179,6 @@ class ProjectTree(QTreeView):
     file_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Start empty."""
         super().__init__(parent, uniformRowHeights=True, indentation=14, expandsOnDoubleClick=True)
         self.setAccessibleName("Project files")
         self.files = ProjectModel(self)

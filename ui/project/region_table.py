@@ -43,7 +43,6 @@ class RegionTable(QWidget):
     flags_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Start empty."""
         super().__init__(parent)
         self.regions = RegionModel(self)
         self.words = FilterField("Filter by file or code")

@@ -230,7 +230,7 @@ class Inspection(QObject):
 
     @property
     def stored(self) -> bool:
-        """Whether there is anything to ask: the first run makes the file."""
+        """Return whether there is anything to ask: the first run makes the file."""
         return self._library is not None and self._library.path.exists()
 
     @property
@@ -303,7 +303,7 @@ class Inspection(QObject):
         self.moved.emit(before, now)
 
     def knows(self, item_id: int) -> bool:
-        """Whether a region of this id was read."""
+        """Return whether a region of this id was read."""
         return item_id in self._by_id
 
     def choose_item(self, item_id: int | None, sample_id: int | None = None) -> None:

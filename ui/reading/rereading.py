@@ -39,7 +39,7 @@ class Rereading(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether it reads or rests."""
+        """Return whether it reads or rests."""
         return self._asking or self._rest.isActive()
 
     def ask(

@@ -54,7 +54,7 @@ class Trip:
 
     @property
     def instructive(self) -> bool:
-        """Whether it shows how a description that is no copy lost what the tests ask for."""
+        """Return whether it shows how a description that is no copy lost what the tests ask for."""
         return not self.recites and any(code.outcome == "fail" and code.failed for code in self.codes)
 
 

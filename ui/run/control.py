@@ -78,7 +78,7 @@ class RunControl(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a run is at work."""
+        """Return whether a run is at work."""
         return self.coordinator.state is not RunState.IDLE
 
     def adopt(self, settings: RunSettings) -> None:
@@ -203,7 +203,7 @@ class RunControl(QObject):
 
     @property
     def checks(self) -> bool:
-        """Whether a check of selected code is at work."""
+        """Return whether a check of selected code is at work."""
         return self.busy and self._at_work == A_CHECK
 
     @property

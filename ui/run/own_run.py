@@ -200,7 +200,6 @@ class ByHand(QObject):
     def __init__(
         self, parts: WindowParts, control: RunControl, inspection: Inspection, project: OpenProject, browsing: Browsing
     ) -> None:
-        """Nothing is tried yet."""
         super().__init__(control)
         self._control, self._inspection, self._project, self._browsing = control, inspection, project, browsing
         self._own, self._selecting = parts.roundtrip.own, parts.code.selecting

@@ -42,7 +42,6 @@ class Starting(QObject):
     def __init__(
         self, window: QWidget, control: RunControl, inspection: Inspection, project: OpenProject, models: ModelList
     ) -> None:
-        """Nothing is open yet."""
         super().__init__(window)
         self._window, self._gateway, self._control = window, project.gateway, control
         self._inspection, self._project, self._models = inspection, project, models

@@ -22,7 +22,6 @@ class Found(QAbstractListModel):
     """What was found, an entry a row; `words` says the text of one."""
 
     def __init__(self, words: Callable[[Any], str], parent: QObject) -> None:
-        """Nothing found yet."""
         super().__init__(parent)
         self._words = words
         self.shown: Sequence[Any] = ()

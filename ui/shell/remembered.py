@@ -63,7 +63,7 @@ class Remembered:
 
     @property
     def toured(self) -> bool:
-        """Whether the tour was shown."""
+        """Return whether the tour was shown."""
         return self._text("toured") == "yes"
 
     @toured.setter
@@ -160,7 +160,7 @@ class Remembered:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the queue goes on by itself when the window opens next."""
+        """Return whether the queue goes on by itself when the window opens next."""
         return self._text("goes_on") == "yes"
 
     @goes_on.setter
@@ -168,7 +168,7 @@ class Remembered:
         self._settings.setValue("goes_on", "yes" if goes_on else "")
 
     def is_declined(self, database: Path, run_id: int) -> bool:
-        """Whether the user does not want to be asked about this unfinished run again."""
+        """Return whether the user does not want to be asked about this unfinished run again."""
         return [str(database), run_id] in self._list("declined")
 
     def decline(self, database: Path, runs: Sequence[int]) -> None:

@@ -70,7 +70,6 @@ class RunModel(ListedRows):
     heads, tips, figures = HEADINGS, _TIPS, _FIGURES
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Start empty."""
         super().__init__(parent)
         self._runs: list[RunRow] = []
         self._words = ""

@@ -146,7 +146,7 @@ class FilterField(QLineEdit):
 
 
 def has_words(text: str, words: str) -> bool:
-    """Whether a text holds every one of some words, in any order and in capitals or not."""
+    """Return whether a text holds every one of some words, in any order and in capitals or not."""
     text = text.lower()
     return all(word in text for word in words.lower().split())
 

@@ -26,7 +26,7 @@ class RegionState(StrEnum):
 
     @property
     def failing(self) -> bool:
-        """Whether some reconstruction failed."""
+        """Return whether some reconstruction failed."""
         return self in (RegionState.FAIL, RegionState.PARTIAL)
 
 

@@ -86,7 +86,7 @@ class Theme:
 
     @property
     def dark(self) -> bool:
-        """Whether light text stands on a dark ground."""
+        """Return whether light text stands on a dark ground."""
         return self.name == "dark"
 
     def tint(self, colour: str, share: float = 0.12) -> str:

@@ -50,7 +50,6 @@ class Auditing(QObject):
     def __init__(
         self, parts: WindowParts, inspection: Inspection, browsing: Browsing, gateway: Gateway, reporting: Reporting
     ) -> None:
-        """Nothing is audited yet."""
         super().__init__(parts)
         self._parts, self._inspection, self._browsing = parts, inspection, browsing
         self._gateway, self._reporting = gateway, reporting

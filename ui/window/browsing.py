@@ -120,7 +120,7 @@ class Browsing(QObject):
             self._inspection.choose_run(Wanted(run_id), item_id, sample_id)
 
     def await_item(self, awaited: bool) -> None:
-        """Whether the next item that a job of this window stores is to be shown as soon as it can be."""
+        """Return whether the next item that a job of this window stores is to be shown as soon as it can be."""
         self._awaits = awaited
         if not awaited:
             self._inspection.work_on(None)

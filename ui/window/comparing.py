@@ -37,7 +37,6 @@ class Comparing(QObject):
     page_made = Signal(object)
 
     def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, reporting: Reporting) -> None:
-        """Nothing is compared yet."""
         super().__init__(parts)
         self._parts, self._inspection, self._browsing, self._reporting = parts, inspection, browsing, reporting
         self.runs: tuple[int, ...] = ()  # the reference first

@@ -120,7 +120,6 @@ class Guide(QObject):
     def __init__(
         self, parts: WindowParts, inspection: Inspection, browsing: Browsing, preferences: Preferences
     ) -> None:
-        """Nothing is shown until it is asked for."""
         super().__init__(parts)
         self._parts, self._inspection, self._browsing, self._preferences = parts, inspection, browsing, preferences
         self._awaits = False

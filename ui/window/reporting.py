@@ -31,7 +31,6 @@ class Reporting(QObject):
     """Asks for a file name, writes there, and says so."""
 
     def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar, offers: OfferBar) -> None:
-        """Nothing is written yet."""
         super().__init__(window)
         self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
 

@@ -182,6 +182,6 @@ class TraceView(QObject):
 
 
 def _failed(sample: SampleRow) -> bool:
-    """Whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
+    """Return whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
     outcome = sample.verdict.outcome if sample.verdict is not None else "pass"
     return rebuilt(sample) and outcome not in ("pass", "infrastructure")

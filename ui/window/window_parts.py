@@ -284,7 +284,7 @@ class WindowParts(QWidget):
 
     @property
     def shows_views(self) -> bool:
-        """Whether the views are on show, not the welcome page."""
+        """Return whether the views are on show, not the welcome page."""
         return self._pages.currentIndex() != 0
 
     def show_views(self, wanted: bool) -> None:
@@ -306,7 +306,7 @@ class WindowParts(QWidget):
             page.setFocus()
 
     def shows(self, page: QWidget | None) -> bool:
-        """Whether this page stands in place of the views; None is one that was not made yet."""
+        """Return whether this page stands in place of the views; None is one that was not made yet."""
         return page is not None and page is self._page_alone
 
     def leave_page(self) -> None:

@@ -125,7 +125,7 @@ def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
 
 
 def against_effort(judged: Judged) -> Table:
-    """Whether anything is better than counting edits."""
+    """Return whether anything is better than counting edits."""
     found = effort_differences(judged)
     return Table(
         name="effort",

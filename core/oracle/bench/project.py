@@ -134,12 +134,12 @@ def write_files(files: Mapping[str, str], name: str, folder: Path, origin: Origi
 
 
 def is_generated(project: Path) -> bool:
-    """Whether it was written here from a file of problems or cells."""
+    """Return whether it was written here from a file of problems or cells."""
     return (project / ORIGIN_FILE).is_file()
 
 
 def needs_no_pytest(project: Path) -> bool:
-    """Whether it is a generated project of problems: their tests are functions that any program can call."""
+    """Return whether it is a generated project of problems: their tests are functions that any program can call."""
     try:
         ours = (project / "pytest.ini").read_text(encoding="utf-8") == _PYTEST
         return ours and (project / _RECORDING.name).read_bytes() == _RECORDING.read_bytes() and not _cells(project)
@@ -148,7 +148,7 @@ def needs_no_pytest(project: Path) -> bool:
 
 
 def _cells(project: Path) -> bool:
-    """Whether it holds cells of notebooks, whose code is not to run outside of a test."""
+    """Return whether it holds cells of notebooks, whose code is not to run outside of a test."""
     return any(project.glob("problems/c_*.py"))
 
 

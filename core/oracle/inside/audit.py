@@ -62,7 +62,7 @@ class Places:
         self._abspath = abspath
 
     def own(self, filename: str) -> bool:
-        """Whether it is the project's, or made by its code: all but a library's is."""
+        """Return whether it is the project's, or made by its code: all but a library's is."""
         if filename.startswith("<"):
             return not filename.startswith("<frozen")
         return filename.startswith(self.root) or not filename.startswith(self._libraries)

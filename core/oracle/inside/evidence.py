@@ -74,7 +74,7 @@ class _Owner:
         return self._every or callable(value) or isinstance(value, (classmethod, staticmethod, property))
 
     def _shadows(self, key: str) -> bool:
-        """Whether a new name hides an inherited or a built-in one; pytest's own notes are known."""
+        """Return whether a new name hides an inherited or a built-in one; pytest's own notes are known."""
         if key in NOTES:
             return False
         if isinstance(self.owner, type):
@@ -100,7 +100,7 @@ def _at(address: int) -> Any:
 
 
 def _numbered() -> bool:
-    """Whether Python keeps a number on each dictionary that changes with it, and it is where it is looked for.
+    """Return whether Python keeps a number on each dictionary that changes with it, and it is where it is looked for.
 
     Looking at the values themselves costs a forked process a copy of the page that each lies on.
     """
@@ -182,7 +182,7 @@ def _threads() -> int:
 
 
 def _outlive(threads: int) -> bool:
-    """Whether more of them run than did, after a moment in which those that are about to end may do so."""
+    """Return whether more of them run than did, after a moment in which those that are about to end may do so."""
     give_up = time.monotonic() + GRACE
     while (more := _threads() - threads) > 0:
         if time.monotonic() > give_up:

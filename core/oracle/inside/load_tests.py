@@ -107,7 +107,7 @@ def _file_of(case: Any) -> str:
 
 
 def _is_pytests(config: Any, file: str) -> bool:
-    """Whether pytest collects a file of that name by itself."""
+    """Return whether pytest collects a file of that name by itself."""
     return any(fnmatch.fnmatch(os.path.basename(file), pattern) for pattern in config.getini("python_files"))
 
 

@@ -19,7 +19,6 @@ class Witness:
     """Sees for itself whether a test raised: a report can be talked into saying otherwise. And what is uncollected."""
 
     def __init__(self) -> None:
-        """Nothing seen yet."""
         self.raised = False
         self.uncollected: list[str] = []
 

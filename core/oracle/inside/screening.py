@@ -95,7 +95,7 @@ class _Parts:
 
     @functools.cached_property
     def mocked(self) -> bool:
-        """Whether a module of mocks is imported anywhere."""
+        """Return whether a module of mocks is imported anywhere."""
         return _mocks(self.statements)
 
     def without(self, other: _Parts) -> list[ast.stmt]:
@@ -170,7 +170,7 @@ class _Found:
 
 
 def _is_fixed(function: Function) -> bool:
-    """Whether a comparison gives one constant, or never looks at what it is to compare.
+    """Return whether a comparison gives one constant, or never looks at what it is to compare.
 
     `def __eq__(self, other): return True` does; one that returns False for other classes and else True does not.
     """
@@ -213,7 +213,7 @@ def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def _is_guard(node: ast.stmt, other: str) -> bool:
-    """Whether it is `if not isinstance(other, X): return NotImplemented`, or `return False`."""
+    """Return whether it is `if not isinstance(other, X): return NotImplemented`, or `return False`."""
     if not isinstance(node, ast.If) or node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Return):
         return False
     given = node.body[0].value
@@ -222,14 +222,14 @@ def _is_guard(node: ast.stmt, other: str) -> bool:
 
 
 def _is_check(node: ast.expr, other: str) -> bool:
-    """Whether it is `isinstance(other, X)`."""
+    """Return whether it is `isinstance(other, X)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "isinstance" or not node.args:
         return False
     return getattr(node.args[0], "id", "") == other
 
 
 def _mirrors(node: ast.expr, own: str, other: str) -> bool:
-    """Whether it compares parts of both objects, the same of each, and nothing else."""
+    """Return whether it compares parts of both objects, the same of each, and nothing else."""
     if isinstance(node, ast.BoolOp):
         parts = [part for part in node.values if not _is_check(part, other)]
         return bool(parts) and all(_mirrors(part, own, other) for part in parts)
@@ -268,14 +268,14 @@ def _hands_on(node: ast.expr, own: str, key: str) -> bool:
 
 
 def _reads(node: ast.expr, key: str) -> bool:
-    """Whether it is the key, or what one of its methods gives without arguments."""
+    """Return whether it is the key, or what one of its methods gives without arguments."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
         node = node.func.value
     return isinstance(node, ast.Name) and node.id == key
 
 
 def _compares_nothing(node: ast.ClassDef) -> bool:
-    """Whether it is a dataclass of which `compare=False` stands at every field: all its objects are equal."""
+    """Return whether it is a dataclass of which `compare=False` stands at every field: all its objects are equal."""
     decorators = [getattr(decorator, "func", decorator) for decorator in node.decorator_list]
     fields = [part.value for part in node.body if isinstance(part, ast.AnnAssign)]
     keywords = [key for value in fields for key in getattr(value, "keywords", ()) if key.arg == "compare"]
@@ -312,7 +312,7 @@ def _texts(nodes: list[Any]) -> Iterator[str]:
 
 
 def _is_of_tests(path: str) -> bool:
-    """Whether a module is one of tests by its name; `django.test` and `numpy.testing` are not."""
+    """Return whether a module is one of tests by its name; `django.test` and `numpy.testing` are not."""
     parts = [part for part in path.split(".") if part]
     return parts[:1] in (["test"], ["tests"]) or any(map(TEST_MODULE.fullmatch, parts))
 

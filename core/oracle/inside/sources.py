@@ -80,7 +80,7 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         return None
 
     def is_changed(self, spec: importlib.machinery.ModuleSpec) -> bool:
-        """Whether a spec leads to a changed file."""
+        """Return whether a spec leads to a changed file."""
         return bool(self._texts) and spec.origin is not None and os.path.realpath(spec.origin) in self._texts
 
     def ours(self, spec: importlib.machinery.ModuleSpec, real: str = "") -> importlib.machinery.ModuleSpec:

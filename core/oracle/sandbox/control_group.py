@@ -180,7 +180,7 @@ def _makers() -> Iterator[GroupMaker]:
 
 
 def _runs(group: ControlGroup) -> bool:
-    """Whether a command started in the group ends well."""
+    """Return whether a command started in the group ends well."""
     try:
         done = subprocess.run([*group.command, "true"], env={}, capture_output=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

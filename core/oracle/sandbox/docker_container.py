@@ -149,6 +149,6 @@ def remove_leftovers(client: APIClient) -> None:
 
 
 def _abandoned(mark: str) -> bool:
-    """Whether the maker lived here and does no more."""
+    """Return whether the maker lived here and does no more."""
     *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
     return where == platform.host_mark() and pid.isdigit() and platform.start_of(pid) != started

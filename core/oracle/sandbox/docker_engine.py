@@ -62,7 +62,7 @@ class Engine:
 
     @property
     def removes(self) -> bool:
-        """Whether it removes an ended container and can still tell how it ended; Podman forgets that."""
+        """Return whether it removes an ended container and can still tell how it ended; Podman forgets that."""
         return not self.podman
 
     def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:

@@ -22,7 +22,7 @@ class User:
     gid: int
 
     def may_read(self, path: Path) -> bool:
-        """Whether the mode of `path` itself lets this user read it, and enter it when it is a folder."""
+        """Return whether the mode of `path` itself lets this user read it, and enter it when it is a folder."""
         status = path.stat()
         shift = 6 if status.st_uid == self.uid else 3 if status.st_gid == self.gid else 0
         wanted = 0o5 if stat.S_ISDIR(status.st_mode) else 0o4

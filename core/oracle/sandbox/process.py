@@ -14,7 +14,6 @@ class Tail:
     """Keeps the last `KEPT` bytes of a stream, however much that was; thread-safe."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._chunks: deque[bytes] = deque()
         self._size = 0
         self._lock = Lock()

@@ -14,7 +14,7 @@ CODE = frozenset([".py", ".pyi", ".pyc", ".pyd", ".so", ".pth", ".cfg", ".ini", 
 
 
 def can_be_opened(folder: Path) -> bool:
-    """Whether each entry can be a mount of its own: files and folders only, and not too many."""
+    """Return whether each entry can be a mount of its own: files and folders only, and not too many."""
     try:
         modes = [entry.lstat().st_mode for entry in folder.iterdir()]
     except OSError:
@@ -38,7 +38,7 @@ def _fitting(folder: Path) -> Iterator[Path]:
 
 
 def is_data(path: Path) -> bool:
-    """Whether it is a plain file that runs nothing."""
+    """Return whether it is a plain file that runs nothing."""
     return path.suffix not in CODE and path.is_file() and not path.is_symlink()
 
 

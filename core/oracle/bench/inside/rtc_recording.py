@@ -69,7 +69,6 @@ class Recording:
     """Calls a function and keeps what each call came to."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Nothing was called yet."""
         functools.update_wrapper(self, function)
         self._function = function
         self._given: list[tuple[str, Any]] = []
@@ -144,7 +143,7 @@ def error_text(error: BaseException) -> str:
 
 
 def is_iterator(value: Any) -> bool:
-    """Whether reading it uses it up."""
+    """Return whether reading it uses it up."""
     return hasattr(type(value), "__next__") and hasattr(type(value), "__iter__")
 
 

@@ -84,12 +84,12 @@ SUSPECT = re.compile(
 
 
 def perhaps(text: str) -> bool:
-    """Whether a program is worth a closer look."""
+    """Return whether a program is worth a closer look."""
     return len(text) <= LONGEST and SUSPECT.search(text) is None
 
 
 def confined(tree: ast.Module) -> bool:
-    """Whether each part of the program is on a list."""
+    """Return whether each part of the program is on a list."""
     kinds: dict[str, list[Any]] = {}
     for node in _walk(tree):
         kinds.setdefault(type(node).__name__, []).append(node)
@@ -156,7 +156,7 @@ def _offers(module: str, name: str) -> bool:
 
 
 def _plain(node: ast.Attribute, modules: dict[str, str]) -> bool:
-    """Whether an attribute is read, and one of a plain value or of a module's names."""
+    """Return whether an attribute is read, and one of a plain value or of a module's names."""
     base = node.value
     if not isinstance(node.ctx, ast.Load):
         return False
