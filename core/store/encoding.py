@@ -47,7 +47,7 @@ def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row
 
 
 def models_text(model: ModelInfo, backward_model: ModelInfo) -> str:
-    """What a run records of its models, as JSON."""
+    """Return what a run records of its models, as JSON."""
     return json.dumps({"forward": dataclasses.asdict(model), "backward": dataclasses.asdict(backward_model)})
 
 

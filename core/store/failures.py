@@ -60,7 +60,7 @@ _SAME = {
 
 
 def explain(error: sqlite3.Error, path: Path) -> InspectorError:
-    """What to tell about `error`: a StoreError the user can mend, or else a Bug."""
+    """Return the error to raise in place of `error`: a StoreError the user can mend, or else a Bug."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and _is_full(path.parent):
         code = sqlite3.SQLITE_FULL  # SQLite says so of the log and the file only, not of the shared memory beside them

@@ -25,7 +25,7 @@ def canonical(path: Path) -> Path:
 
 
 def network_caution(path: Path, mounts: str | None = None) -> str:
-    """What to keep in mind where the file is on a network file system; empty elsewhere, and where nothing says.
+    """Return a warning where the file is on a network file system; empty elsewhere, and where that cannot be told.
 
     `mounts`: the system's list, in the form of Linux's `/proc/self/mountinfo`.
     """

@@ -78,7 +78,7 @@ def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
 
 
 def subjects(reader: Reader, item_ids: Iterable[int]) -> Iterator[Row]:
-    """What is labelled: every sample of these items, with its region, texts and verdict. Raises StoreError."""
+    """Yield what may be labelled: each sample of these items, with its region, texts and verdict. Raises StoreError."""
     for item_id in item_ids:
         item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
         for sample in samples.values():

@@ -32,7 +32,7 @@ SAMPLES = """
 
 
 def pace(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) -> PaceRow | None:
-    """How fast one run went; None where too little came of it to say."""
+    """Return how fast one run went, or None where too little came of it to say."""
     if not items["admitted"] or not regions:
         return None
     drawn, began = _time(items["last"]), _time(run["started_at"])

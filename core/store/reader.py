@@ -110,7 +110,7 @@ class Reader:
     # ---- runs
 
     def runs(self, hidden: bool = False) -> list[RunRow]:
-        """All runs by id, oldest first; with `hidden`, those taken out of the list instead."""
+        """Return all runs by id, oldest first; with `hidden`, those taken out of the list instead."""
         with self._snapshot():
             rows = self._rows(
                 f"{statements.RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id"
@@ -128,21 +128,21 @@ class Reader:
             return self._figures(self._run(run_id))
 
     def settings(self, run_id: int) -> RunSettings:
-        """What the run was started with. Raises StoreError when unknown."""
+        """Return the settings the run was started with. Raises StoreError when unknown."""
         return RunSettings.from_json(json.loads(self._run(run_id)["config"]))
 
     def fingerprint(self, run_id: int) -> str:
-        """Of the project's files when the run began. Raises StoreError when unknown."""
+        """Return the fingerprint of the project's files when the run began. Raises StoreError when unknown."""
         return str(self._run(run_id)["fingerprint"])
 
     def run_project_root(self, run_id: int) -> Path:
-        """Where the run's project was. Raises StoreError when unknown."""
+        """Return the folder the run's project was in. Raises StoreError when unknown."""
         return Path(self._run(run_id)["project_root"])
 
     # ---- items and samples
 
     def items(self, run_id: int) -> list[ItemRow]:
-        """All items of a run in the order they were drawn, dropped ones included."""
+        """Return all items of a run in the order they were drawn, dropped ones included."""
         with self._snapshot():
             measures = self._values(statements.ITEM_MEASURES, run_id)
             rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
@@ -219,14 +219,14 @@ class Reader:
     # ---- scores
 
     def files(self, run_id: int) -> list[FileRow]:
-        """What became of each file's items, by path."""
+        """Return for each file how many items it has and how many are done, with its mean measures; by path."""
         with self._snapshot():
             rows = self._rows(statements.FILE_STATES, run_id)
             measures = self._values(statements.FILE_MEASURES, run_id)
         return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
     def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
-        """What was odd about the code of each item, by its id; items of which nothing was are left out."""
+        """Return the flags of the verdicts on each item's code, by the item's id; items without flags are left out."""
         found: dict[int, set[str]] = {}
         for row in self._rows(statements.FLAGS, run_id):
             found.setdefault(row["item_id"], set()).update(json.loads(row["flags"]))
@@ -261,9 +261,9 @@ class Reader:
         return made, self._bounds.score(differences, -1.0, continuous=continuous)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
-        """How the run's figures went as items were judged: at most `most` evenly spaced points, the last always in.
+        """Return the run's figures as items were judged: at most `most` evenly spaced points, the last always in.
 
-        Those are the headline and what can lie on both sides of 0.
+        The figures are the headline and those that can lie on both sides of 0.
         """
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
@@ -289,7 +289,7 @@ class Reader:
     def changes(
         self, runs: Sequence[int], form: str, axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
     ) -> list[ChangeRow]:
-        """How measures on variants of items differ from those on the items, by cells of two `CHANGE_AXES`.
+        """Return how measures on variants of items differ from those on the items, by cells of two `CHANGE_AXES`.
 
         `noise` is the variant that changes nothing; it is shown among the others, never averaged with them. Grouped by
         the database: what comes back does not grow with the samples, only with how many different changes there are.
@@ -316,7 +316,7 @@ class Reader:
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
     def answers(self, run_id: int) -> dict[str, Answers]:
-        """How what models answered could be read, by the role that was asked for."""
+        """Return how what models answered could be read, by the role that was asked for."""
         return {row.pop("role"): Answers(**row) for row in self._rows(statements.ANSWERS, run_id)}
 
     def totals(self, run_id: int) -> dict[str, float]:
@@ -324,11 +324,11 @@ class Reader:
         return {row["name"]: row["value"] for row in self._rows(statements.TOTALS, run_id)}
 
     def reasons(self, run_id: int) -> list[tuple[str, str, int]]:
-        """What was not made of items (`no swap` in their origin): its name, why, and of how many."""
+        """Return what was not made of admitted items (`no swap` in their origin): its name, why, and of how many."""
         return [(row["name"], row["reason"], row["count"]) for row in self._rows(statements.REASONS, run_id)]
 
     def paces(self, most: int = 20) -> list[PaceRow]:
-        """How fast the newest runs went, the newest first; those too short to say are left out."""
+        """Return how fast the `most` newest runs went, the newest first; those too short to say are left out."""
         with self._snapshot():
             found = [self._pace(row) for row in self._rows(paces.RUNS, most)]
         return [row for row in found if row is not None]
@@ -349,7 +349,7 @@ class Reader:
     # ---- inside
 
     def _figures(self, run: Row) -> RunFigures:
-        """As kept with the run, as remembered, or asked for again where something was stored since."""
+        """Return the figures remembered or kept with the run, or make them anew where something was stored since."""
         known = self._known_figures.get(run["id"])
         if known is None and run["standing"]:
             known = RunFigures.from_json(run["standing"])
@@ -401,7 +401,7 @@ class Reader:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """All queries inside see one moment of the file."""
+        """Let all queries inside see one moment of the file."""
         with self._turn, explained(self._path):
             # Inside another question, whose moment this one shares.
             if self._db.in_transaction:

@@ -87,7 +87,7 @@ class Answers:
 
     @property
     def notices(self) -> dict[str, str]:
-        """What is to be said of each share from a tenth on, with the one option that would help."""
+        """Return a sentence on each share from a tenth on, by its name, with what would help."""
         said = {
             "empty": "--thought-tokens N gives thoughts more room, --thinking off asks for none."
             if self.thinking * 2 > self.empty
@@ -165,7 +165,10 @@ class RunRow:
 
     @property
     def items_expected(self) -> int:
-        """How many items it will have as far as is known: while it may still admit some, those that were asked for."""
+        """Return how many items the run will have as far as is known.
+
+        While it may still admit some, those that were asked for, or as many of them as are there to draw.
+        """
         if self.status not in GROWING and self.items_admitted:
             return self.items_admitted
         drawn = self.items_admitted + self.items_dropped
@@ -174,7 +177,7 @@ class RunRow:
 
     @property
     def not_asked(self) -> str:
-        """How many tests that plain pytest passes judged nothing, for a line beside the scores; empty for none."""
+        """Return a sentence on how many tests that plain pytest passes judged nothing; empty for none."""
         try:
             count = len(json.loads(self.suite_json).get("not_asked", ()))
         except (ValueError, AttributeError, TypeError):  # a damaged record
@@ -183,7 +186,7 @@ class RunRow:
 
     @property
     def models(self) -> str:
-        """Which model made it; of two the one that describes stands first."""
+        """Return the name of the model that made the run; of two the one that describes stands first."""
         forward, backward = self.model_name, self.backward_model_name
         return f"{forward} → {backward}" if backward not in ("", forward) else forward
 
@@ -234,17 +237,17 @@ class ItemRow(Item):
 
     @property
     def start(self) -> int:
-        """Where it begins in its file."""
+        """Return where the item begins in its file."""
         return self.span.start
 
     @property
     def end(self) -> int:
-        """Where it ends in its file."""
+        """Return where the item ends in its file."""
         return self.span.end
 
     @property
     def file(self) -> str:
-        """What its file is called in lists: the path, or the item's key where the user has no such file."""
+        """Return the name of its file in lists: the path, or the item's key where the user has no such file."""
         return self.path if self.has_file else self.key
 
     @property
@@ -259,12 +262,12 @@ class ItemRow(Item):
 
     @property
     def copied(self) -> bool:
-        """Whether the same lines stand once more in the file: a model may copy them, whatever a description says."""
+        """Return whether the same lines stand once more in the file: a model may copy them despite the description."""
         return "copy" in self.facets
 
     @property
     def tally(self) -> str:
-        """How many of its samples did well, e.g. `2/3`; empty where its kind counts none, or nothing was judged."""
+        """Return how many of its samples did well, e.g. `2/3`; empty where its kind counts none, or none was judged."""
         good, judged = task(self.task).tally or ("", "")
         return f"{self.measures.get(good, 0):.0f}/{self.measures[judged]:.0f}" if self.measures.get(judged) else ""
 
@@ -326,7 +329,7 @@ class SampleRow:
 
     @property
     def passes(self) -> bool | None:
-        """Whether its code passes; None before it is judged, and where the judgement failed through no fault of it."""
+        """Return whether its code passes; None before it is judged, and where the judging itself failed."""
         if self.verdict is None or not Outcome(self.verdict.outcome).judged:
             return None
         return self.verdict.outcome == Outcome.PASS

@@ -157,7 +157,7 @@ class Bounds:
 
 
 def _parts(measure: Measure, row: Mapping[str, float]) -> Parts:
-    """What an item's measure is made of: itself, or the two of which it is the difference."""
+    """Return what an item's measure is made of: itself, or the two of which it is the difference."""
     return (row[measure.name],) if measure.less is None else (row[measure.less[0]], row[measure.less[1]])
 
 

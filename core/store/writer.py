@@ -336,7 +336,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """What is written inside is stored whole or not at all; errors are explained."""
+        """Store what is written inside whole or not at all, and explain errors."""
         with self._turn, explained(self._path):
             require_in_place(self._db.conn)
             self._begin()

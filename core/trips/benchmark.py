@@ -52,7 +52,7 @@ class BenchmarkTrip(InFile):
     """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
 
     def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
-        """Nothing is asked or judged yet. `name`: what the benchmark is called."""
+        """`name`: what the benchmark is called."""
         super().__init__(judged, settings)
         problems = benchmark.problems
         self._name = name
@@ -80,7 +80,7 @@ class BenchmarkTrip(InFile):
 
     @property
     def available(self) -> int:
-        """What the file holds, as far as it was read."""
+        """Return how many problems the file holds, as far as it was read."""
         return len(self._problems)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -105,7 +105,7 @@ class BenchmarkTrip(InFile):
         return descriptions + descriptions * codes + codes + settings.benchmark.solve_samples
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Those of a round trip, but below the person's words solutions instead of reconstructions."""
+        """Return the steps of a round trip, but below the person's words solutions instead of reconstructions."""
         words = {row.id for row in tree.whole(Role.FORWARD) if row.author == "docstring"}
         steps = [step for step in super().steps(item, tree) if step.parent is None or step.parent not in words]
         benchmark = self.settings.benchmark
@@ -142,7 +142,7 @@ class BenchmarkTrip(InFile):
         return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """As in every round trip; a solution takes the place of the body below the docstring."""
+        """Read an answer as in every round trip; a solution takes the place of the body below the docstring."""
         if step.role is not Role.SOLVE:
             return super().read(item, step, raw, prompt)
         problem = self._plain[item.key]

@@ -61,7 +61,7 @@ class ChainTrip:
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
 
     def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
-        """Nothing is asked or judged yet. `shot`: the one worked example of every prompt."""
+        """`shot`: the one worked example of every prompt."""
         self._shot = shot
         self._chained = chained
         self._oracle = chained.judged.oracle
@@ -80,7 +80,7 @@ class ChainTrip:
 
     @property
     def available(self) -> int:
-        """What the file holds, as far as it was read."""
+        """Return how many programs there are to draw from, as far as they were read."""
         return len(self._problems)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -210,7 +210,7 @@ class ChainTrip:
         return replace(first, tests=tests, flags=tuple(sorted({*first.flags, *second.flags})))
 
     def outputs(self, item: Item, row: SampleRow, tree: Tree) -> Mapping[str, str] | None:
-        """What each test got from a program; None before it is judged."""
+        """Return what each test got from a program, by node id; None before it is judged."""
         if row.verdict is None or not Outcome(row.verdict.outcome).judged:
             return None
         outcome = Outcome(row.verdict.outcome)
@@ -280,7 +280,7 @@ class ChainTrip:
 
 
 def _lost(tree: Tree, chain: Sequence[SampleRow]) -> Mapping[str, float]:
-    """Which pass lost the meaning, for a chain that was crossed: 1 for the one that did; nothing where it was not."""
+    """Return for each pass 1 where the meaning was lost in it alone, else 0; empty for a chain that was not crossed."""
     lost = lost_in(tree, chain)
     if lost is None:
         return {}
@@ -315,7 +315,7 @@ def signature(problem: Problem) -> str:
 
 
 def indent_of(problem: Problem) -> str:
-    """What stands before the body on its first line."""
+    """Return what stands before the body on its first line."""
     return problem.program[problem.program.rfind("\n", 0, problem.body.start) + 1 : problem.body.start]
 
 

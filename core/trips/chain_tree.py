@@ -66,7 +66,7 @@ def crossing(tree: Tree, chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleR
 
 
 def lost_in(tree: Tree, chain: Sequence[SampleRow]) -> output_match.Lost | None:
-    """Which pass lost the meaning at the first break; None unless the chain was crossed there and judged."""
+    """Return which pass lost the meaning at the first break; None unless the chain was crossed there and judged."""
     programs = crossing(tree, chain)
     toms = [tom_of(row) for row in programs] if programs else []
     return None if not toms or toms[0] is None or toms[1] is None else output_match.lost_in(toms[0], toms[1])

@@ -131,7 +131,7 @@ class Functions(Chained):
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
-        """As for problems; a method's calls of itself are masked too."""
+        """Mask the function's own name in a body, as for problems; a method's calls of itself are masked too."""
         each = self._places[key]
         return super().masked_body(key, _own_calls_renamed(text, each.owner, each.entry, MASK))
 
@@ -182,7 +182,7 @@ def _own_calls_renamed(text: str, owner: str, name: str, other: str) -> str:
 def open_problems(
     stack: ExitStack, settings: RunSettings, notify: Notify, report: Report
 ) -> tuple[Chained, Problem | None]:
-    """Those of the file that the settings name, and the one that is the example. Raises UserError."""
+    """Return the problems of the file that the settings name, and the one that is the example. Raises UserError."""
     path = benchmark_file(settings.benchmark)
     benchmark = read_benchmark(path)
     left_out = _examples(settings, len(benchmark.problems))
@@ -198,7 +198,7 @@ def open_problems(
 def open_functions(
     stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
 ) -> tuple[Chained, Problem | None]:
-    """Those of a project that some test runs, and the one that is the example. Raises UserError."""
+    """Return the functions of a project that some test runs, and the one that is the example. Raises UserError."""
     judged = open_judged(stack, project, replace(settings.oracle, confirm_whole_suite=False), notify, report)
     ran = judged.suite.coverage.lines
     files = [file for file in judged.codebase.files if file.path in ran and not file.is_test]
@@ -211,7 +211,7 @@ def open_functions(
 
 
 def _examples(settings: RunSettings, programs: int) -> int:
-    """How many programs at the beginning serve as the worked example, and are left out. Raises ProjectError."""
+    """Return how many programs at the beginning serve as the worked example and are left out. Raises ProjectError."""
     if settings.chain.paper_shot and programs < 2:
         raise ProjectError(
             "There is one program only, and as the worked example it would be left out.", "Leave --paper-shot out."

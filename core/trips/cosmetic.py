@@ -93,7 +93,7 @@ class CosmeticTrip(OnFunctions):
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """How many answers models give at most: nothing is asked of variants that are not kept."""
+        """Return how many answers models give at most: nothing is asked of variants that are not kept."""
         names = len(self._original(item).places) * self._asked.identifiers
         several = 1 + sum(change != DOCUMENT for _, change, _ in self._changes(item))
         alone = sum(change == DOCUMENT for _, change, _ in self._changes(item))
@@ -134,7 +134,7 @@ class CosmeticTrip(OnFunctions):
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
     def _tasks(self, item: Item, tree: Tree, version: Version, number: int, parent: int | None) -> Iterator[Step]:
-        """What models are asked of one version: names, a description, code from it.
+        """Yield what models are still to be asked of one version: names, a description, code from it.
 
         Descriptions and code have the version's number as their index: `judge` sees a sample without its tree, and has
         to know into which version the code belongs.
@@ -224,7 +224,7 @@ class CosmeticTrip(OnFunctions):
         return [PairScore(sample.id, metric, value) for metric, value in scores.items() if value is not None]
 
     def _docstring(self, item: Item) -> str:
-        """What a person wrote about the function; empty where nobody did."""
+        """Return what a person wrote about the function; empty where nobody did."""
         original = self._original(item)
         shown = original.function.docstring
         return "" if shown is None else original.file.text[shown.start : shown.end]

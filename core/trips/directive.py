@@ -50,7 +50,7 @@ class DirectiveTrip:
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
     ) -> None:
-        """Nothing is asked, judged or compared yet. `judged` is None where no directive has tests."""
+        """`judged` is None where no directive has tests."""
         self._directives = {directive.key: directive for directive in directives.every}
         self._name = directives.name
         self._judged = judged
@@ -191,7 +191,7 @@ class DirectiveTrip:
         return summary_prompt(self._shown(item, program.text), fits, model.prompt_style)
 
     def _shown(self, item: Item, text: str) -> str:
-        """What a summary is made from: head and body of the function, without comments, docstrings and imports."""
+        """Return what a summary is made from: the function's head and body without comments, docstrings and imports."""
         directive = self._directives[item.key]
         header, name = directive.header, directive.problem.entry
         source = without_comments(f"{header}\n    {text}" if header else text)
@@ -209,7 +209,7 @@ class DirectiveTrip:
         return extract_code(raw, place, problem.program, prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float | None:
-        """Nothing: a summary may well repeat the directive; what its source repeats is a score of the program."""
+        """Return None: a summary may well repeat the directive; what its source repeats is a score of the program."""
         return None
 
     # ---- judging and comparing

@@ -32,10 +32,12 @@ class _Opened:
 
 
 class CommitTests:
-    """Admits and judges edits by tests. One commit is open at a time; calls from several threads take turns."""
+    """Admits and judges edits by tests. One commit is open at a time; calls from several threads take turns.
+
+    Close it when done.
+    """
 
     def __init__(self, export: Export, settings: OracleSettings, notify: Notify, report: Report) -> None:
-        """Nothing is written or run yet. Close it when done."""
         self._export = export
         self._settings = settings
         self._notify = notify
@@ -127,7 +129,7 @@ class CommitTests:
 
 
 def _unheard(*_: object) -> None:
-    """Nothing is told: judges work beside the run's own thread, which alone may tell of what goes on."""
+    """Drop what is reported: judges work beside the run's own thread, which alone may tell of what goes on."""
 
 
 def _dropped(item: Item, reason: str) -> Item:

@@ -41,7 +41,7 @@ class EditingTrip(RoundTrip):
     def __init__(
         self, source: EditSource, settings: RunSettings, notify: Notify, tests: CommitTests | None = None
     ) -> None:
-        """Nothing is read yet. With `tests`, what is no exact match may still pass."""
+        """With `tests`, what is no exact match may still pass."""
         super().__init__(settings)
         self._source = source
         self._notify = notify
@@ -215,7 +215,7 @@ _ORIGIN_OF = {"commit": "message", "comment": "comment"}
 
 
 def _words_of(item: Item, author: str) -> str:
-    """What an author said of the edit; of a commit's message its first line."""
+    """Return what an author said of the edit; of a commit's message its first line."""
     words = item.origin.get(_ORIGIN_OF[author], "").strip()
     return words.partition("\n")[0].strip() if author == "commit" else words
 

@@ -145,7 +145,7 @@ class Widths:
 
 
 def seed_of(run_seed: int, item: Item, draw: int) -> int:
-    """What rewrites of a function are drawn by."""
+    """Return the seed by which a function's rewrites are drawn."""
     return random.Random(f"{run_seed} {item.key} {draw}").randrange(1 << 30)
 
 

@@ -80,11 +80,11 @@ class ImportedTrip:
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """As many as the file has for the problem."""
+        """Return how many programs the file has for the problem."""
         return len(self._samples.programs.get(item.key, ()))
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """What is not stored yet."""
+        """Return a step for each of the file's programs that is not stored yet."""
         problem, programs = self._problems[item.key], self._samples.programs.get(item.key, ())
         missing = tree.missing(Role.SOLVE, len(programs))
         return [Step(Role.SOLVE, index, self._given(problem, programs[index])) for index in missing]

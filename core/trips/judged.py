@@ -49,7 +49,7 @@ class Judged:
         return self.oracle.judge(whole(self.files[item.path], text), item.tests)
 
     def opened(self, make_trip: Callable[[RunSettings], Trip], settings: RunSettings, fingerprint: str) -> Opened:
-        """What a run on it records of where it came from."""
+        """Return the opened project, with what a run on it records of where it came from."""
         return Opened(
             make_trip=make_trip,
             settings=settings,
@@ -99,7 +99,7 @@ def open_written(
 
 
 def _of_items(problem: str, keys: Mapping[str, str]) -> str:
-    """What the oracle says of a project, said of a file of items: nobody has seen the files written for its tests.
+    """Return what the oracle says of a project as said of a file of items: nobody has seen the files written for it.
 
     `keys`: what people call an item, by its file.
     """

@@ -112,7 +112,7 @@ class NotebookTrip(InFile):
 
     @property
     def available(self) -> int:
-        """What the file holds, as far as it was read."""
+        """Return how many cells the file holds, as far as it was read."""
         return len(self._cells)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -124,7 +124,7 @@ class NotebookTrip(InFile):
         return dropped if admitted >= wanted else [*dropped, f"The notebook has {counted(admitted, 'cell')} to use."]
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """What a person wrote above the cell."""
+        """Return what a person wrote above the cell; empty where nobody did."""
         return [Reference("markdown", item.directive)] if item.directive else []
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:

@@ -49,7 +49,7 @@ class Opened:
 
     @cached_property
     def trip(self) -> Trip:
-        """How the artefacts of a run with these settings are chained."""
+        """Return the trip of a run with these settings, which says how its artefacts are chained."""
         return self.make_trip(self.settings)
 
 
@@ -69,6 +69,6 @@ def check_source(settings: RunSettings) -> None:
 
 
 def opener(name: str) -> Opener:
-    """What opens a project for the task of that name, loaded now: a parser takes half a second. Raises UserError."""
+    """Load and return what opens a project for the task `name`; its parser takes half a second. Raises UserError."""
     found: Opener = resolve_name(task(name).opens)
     return found

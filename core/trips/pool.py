@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 def in_order(
     function: Callable[[Given], Made], values: Iterable[Given], workers: int, beat: Beat = unheard
 ) -> Generator[Made, None, None]:
-    """As `map`, with `workers` calls under way; closing it early drops those that have not begun.
+    """Yield results as `map` does, with `workers` calls under way; closing it early drops those that have not begun.
 
     Raises what `function` raises, at the place where its result would stand, and what `beat` raises. Calls that run
     then are not waited for.

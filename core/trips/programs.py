@@ -26,7 +26,7 @@ class Program:
 
     @property
     def cosines(self) -> list[float]:
-        """Of the summaries that have one: an empty summary has none."""
+        """Return the cosines of the summaries that have one: an empty summary has none."""
         return [row.scores[COSINE] for row in self.summaries if COSINE in row.scores]
 
     @property

@@ -98,7 +98,7 @@ class Tree:
         return sorted((s for s in self.samples if s.role == role and not s.error), key=lambda s: (s.index, s.id))
 
     def parent(self, sample: SampleRow) -> SampleRow | None:
-        """What a sample was made from; None where that is the item."""
+        """Return the sample that a sample was made from, or None where that is the item."""
         return None if sample.parent_id is None else self._by_id[sample.parent_id]
 
     def taken(self, role: Role, parent: int | None = None) -> set[int]:
@@ -106,7 +106,7 @@ class Tree:
         return {s.index for s in self.samples if s.role == role and s.parent_id == parent and not s.error}
 
     def missing(self, role: Role, wanted: int, parent: int | None = None) -> list[int]:
-        """Of `wanted` indices, those at which a parent has no whole child of that role yet."""
+        """Return those of `wanted` indices at which a parent has no whole child of that role yet."""
         taken = self.taken(role, parent)
         return [index for index in range(wanted) if index not in taken]
 
@@ -146,10 +146,10 @@ class Trip(Protocol):
         """
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """What to tell the user about how many items were admitted. Raises ProjectError when none was."""
+        """Return what to tell the user about how many items were admitted. Raises ProjectError when none was."""
 
     def expected(self, item: Item) -> int:
-        """How many samples the item takes at most, for progress and the time left."""
+        """Return how many samples the item takes at most, for progress and the time left."""
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Every step that may be made now and is not stored whole yet; empty when nothing can follow for now.

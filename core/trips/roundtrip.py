@@ -104,7 +104,7 @@ class RoundTrip(ABC):
         return ()
 
     def description_scores(self, item: Item, description: str) -> Mapping[str, float]:
-        """How a description compares with what a person wrote; nothing unless a method has references."""
+        """Return how a description compares with what a person wrote; empty unless a method has references."""
         return {}
 
     @abstractmethod

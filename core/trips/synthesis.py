@@ -99,7 +99,7 @@ class SynthesisTrip(InFile):
 
 
 def _most_frequent(reasons: Sequence[str]) -> str:
-    """What holds for most of the regions that were dropped, in the words of one of them."""
+    """Return what holds for most of the regions that were dropped, in the words of one of them."""
     if not reasons:
         return "none was drawn"
     kinds = [reason.partition(":")[0] for reason in reasons]

@@ -113,7 +113,7 @@ class Rewriting:
         self._program = Program({path: file.text for path, file in files.items()})
 
     def functions(self, path: str) -> list[Function]:
-        """Those of a file that do something."""
+        """Return the functions of a file that do something."""
         return functions(self._files[path])
 
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
@@ -154,7 +154,7 @@ class Rewriting:
         return Version(wanted.change, home, function, known, others)
 
     def _hidden(self, wanted: Wanted) -> list[tuple[int, str]]:
-        """Where names are hidden in the original: of those that stand there twice, so that others tell of one."""
+        """Draw the names to hide in the original, with their places, from those that stand there more than once."""
         parsed = self._program.parsed(wanted.path)
         if parsed is None:
             return []
@@ -176,10 +176,12 @@ def _made(program: Program, wanted: Wanted, change: str, start: int) -> Rewritte
 
 
 class Versions:
-    """`Rewriting` for several threads, in a process of its own where files are large; what it made is remembered."""
+    """`Rewriting` for several threads, in a process of its own where files are large; what it made is remembered.
+
+    Close it in the end.
+    """
 
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
-        """Nothing is started yet. Close it in the end."""
         self._here = Rewriting(files)
         self._files = files
         self._elsewhere = max((len(file.text) for file in files.values()), default=0) > IN_PLACE
@@ -190,17 +192,17 @@ class Versions:
         self._closed = False
 
     def functions(self, path: str) -> list[Function]:
-        """As `Rewriting.functions`."""
+        """Return the same as `Rewriting.functions`."""
         found: list[Function] = self._ask("functions", path)
         return found
 
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
-        """As `Rewriting.refusals`."""
+        """Return the same as `Rewriting.refusals`."""
         found: dict[str, str] = self._ask("refusals", path, start, seed)
         return found
 
     def version(self, wanted: Wanted) -> Version | Refused:
-        """As `Rewriting.version`."""
+        """Return the same as `Rewriting.version`."""
         with self._turn:
             if wanted not in self._made:
                 while len(self._made) >= VERSIONS_KEPT:
