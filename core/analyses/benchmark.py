@@ -61,7 +61,7 @@ class System:
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of several runs whether they are ranked alike; of each run where solving and round trips part."""
+    """Yield figures of whether several runs are ranked alike, and of where solving and round trips part in each run."""
     every = [reader.run(run_id) for run_id in run_ids]
     runs = [run for run in every if all(name in run.scores and run.scores[name].value is not None for name in SHOWN)]
     if not runs:
@@ -234,7 +234,7 @@ def _parting(items: Sequence[ItemRow]) -> Table:
 
 
 def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
-    """What the model can write from a person's words, and not from its own: the list to read."""
+    """Return the problems that the model can write from a person's words, and not from its own: the list to read."""
     found = [item for item in items if item.measures[SOLVED] > 0 and item.measures["rtc"] == 0]
     return Table(
         name="solved-only",

@@ -49,7 +49,7 @@ class Chains:
     steps: int
 
     def mean(self, name: str) -> Estimate:
-        """Of a measure, with its interval over the items that have it; nothing where none has."""
+        """Return the mean of a measure, with its interval, over the items that have it; an empty one where none has."""
         values = [item.measures[name] for item in self.items if name in item.measures]
         return Estimate(*interval(values), len(values)) if values else Estimate()
 
@@ -82,7 +82,7 @@ def _programs(reader: Reader, item: ItemRow) -> list[SampleRow]:
 
 
 def summary(chains: Sequence[Chains]) -> Sentence:
-    """What the chains come to, in a sentence a run."""
+    """Return what the chains come to in words, run by run."""
     said = []
     for each in chains:
         first, sc, ssc, read = (each.mean(name) for name in ("pass@1", "sc", "ssc", "sc_parsing"))
@@ -133,7 +133,7 @@ def by_step(chains: Sequence[Chains]) -> Lines:
 
 
 def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
-    """What became of passing all tests, by step."""
+    """Return bars of what became of passing all tests from one program to the next, by step."""
     counts: dict[int, Counter[Class]] = {}
     for rows in codes.values():
         for one, other in pairwise(rows):
@@ -218,7 +218,7 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
 
 
 def lost(chains: Chains, trees: Mapping[int, Tree]) -> Table:
-    """Which pass lost the meaning at the first break of each chain, by the second model, with what tells so."""
+    """Return which pass lost the meaning at the first break of each chain, by the second model, with what tells so."""
     rows = []
     for item in chains.items:
         tree = trees[item.id]
@@ -269,7 +269,7 @@ def table(chains: Sequence[Chains]) -> Table:
 
 
 def drop(first: float | None, last: float | None) -> float | None:
-    """How much of the first figure is lost at the last; None where the first is 0 or one of them is not known."""
+    """Return the share of the first figure that is lost at the last; None where the first is 0 or one is not known."""
     return None if not first or last is None else 1 - last / first
 
 

@@ -50,7 +50,7 @@ def spent(reader: Reader, run: RunRow) -> list[Spent]:
 
 
 def table(reader: Reader, runs: Sequence[RunRow]) -> Iterator[Table]:
-    """What runs cost, a row for each of their models; nothing where no model was asked."""
+    """Yield a table of what runs cost, a row for each of their models, or nothing where no model was asked."""
     rows = [(run, each) for run in runs for each in spent(reader, run)]
     if not rows:
         return
@@ -89,7 +89,7 @@ def money_words(money: float) -> str:
 
 
 def price(endpoint: EndpointSettings | None, read: int, written: int) -> float | None:
-    """What so many tokens cost at a server; None where no price was given."""
+    """Return the price of so many tokens at a server, or None where none was given."""
     if endpoint is None or not (endpoint.price_read or endpoint.price_written):
         return None
     return (read * endpoint.price_read + written * endpoint.price_written) / 1e6

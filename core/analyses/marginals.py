@@ -155,7 +155,7 @@ class View:
 
     @classmethod
     def of(cls, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> View:
-        """What the reader chose; what is not known, or would show one axis twice, is replaced."""
+        """Return the view that the reader chose; what is not known, or would show one axis twice, is replaced."""
         rows = chosen.get("rows", "")
         rows = rows if rows in AXES else "facet" if len(run_ids) == 1 else "run"
         columns = chosen.get("columns", "")
@@ -184,7 +184,7 @@ class View:
         return several or all(kind_of(self.method).measure(name).continuous for name in self.measures)
 
     def choices(self) -> tuple[Choice, ...]:
-        """What may be chosen instead."""
+        """Return the choices that a reader has: rows, columns, task and form of the change."""
         tasks = {ALL: "all, averaged"} | {name: TASKS[name] for name in self.known}
         return (
             Choice("rows", "Rows", AXES, self.rows),
@@ -204,7 +204,7 @@ class View:
         return [value for value in order if value in known]
 
     def title(self, axis: str, value: str) -> str:
-        """What a value of an axis is called."""
+        """Return the name that a value of an axis is shown by."""
         return {"measure": TASKS, "run": self.models}.get(axis, {}).get(value, value or "unknown")
 
     def words(self, change: float) -> str:
@@ -350,7 +350,7 @@ def _power(cells: Mapping[tuple[str, str], Changes], tested: int, fewest: int) -
 
 
 def meanings(reader: Reader, run_id: int) -> Table:
-    """How often each transformation applied, and how often it changed the meaning after all."""
+    """Return a table of how often each transformation was judged, changed the meaning after all, or was refused."""
     totals = reader.totals(run_id)
     refused: dict[str, list[tuple[str, int]]] = {}
     for name, reason, count in reader.reasons(run_id):
@@ -376,7 +376,7 @@ def meanings(reader: Reader, run_id: int) -> Table:
 
 
 def summary(reader: Reader, run_ids: Sequence[int]) -> Sentence:
-    """What the variants do to the scores on the whole, in words."""
+    """Return in words what the variants do to the scores on the whole."""
     said = []
     for run_id in run_ids:
         run = reader.run(run_id)

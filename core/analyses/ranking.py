@@ -47,7 +47,10 @@ class Place:
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of several runs, or of the series that one run belongs to. Raises UserError for a run that stands alone."""
+    """Yield the ranking of several runs, or of the series that one run belongs to.
+
+    Raises UserError for a run that stands alone.
+    """
     ids = ranked_with(reader, run_ids)
     if len(ids) < 2:
         raise UserError("A ranking needs two runs or more.", "Name further runs, as `rtc-inspector runs` prints them.")
@@ -116,13 +119,13 @@ def _growing(runs: Sequence[RunRow], series: SeriesSettings | None) -> str:
 
 
 def _cut_off(runs: Sequence[RunRow]) -> str:
-    """That the models were not drawn from alike; empty where they were."""
+    """Return a sentence that the models were not drawn from alike, or an empty text where they were."""
     rows = [row for run in runs[1:] for row in differing_settings(runs[0], run) if row[0] in TRUNCATION]
     return "Not comparable: top-k or top-p is not the same in all runs, so nobody is called better." if rows else ""
 
 
 def model_names(runs: Sequence[RunRow]) -> list[str]:
-    """Of models; with the run's number where two would be called alike."""
+    """Return the name of each run, or else of its models, with its number where two would be called alike."""
     plain = [run.name or run.models for run in runs]
     return [f"{name} (run {run.id})" if plain.count(name) > 1 else name for name, run in zip(plain, runs, strict=True)]
 
@@ -289,6 +292,6 @@ def _mean(measures: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _identity(run: RunRow, role: str) -> tuple[str, ...]:
-    """What makes a model itself, whichever file it came from."""
+    """Return what identifies a model: its hash, whichever file it came from, or else its name and path."""
     model = json.loads(run.model_json)[role]
     return (model["sha256"],) if model["sha256"] else (model["name"], model["path"])

@@ -78,7 +78,7 @@ def estimate(score: Score) -> Estimate:
 
 
 def form_of(measure: Measure) -> Form:
-    """How a measure is written: with its sign where it can lie on both sides of 0."""
+    """Return the form in which a measure is written: with its sign where it can lie on both sides of 0."""
     return "signed" if measure.lowest < 0 else "number"
 
 
@@ -126,7 +126,7 @@ def _order(kind: Kind) -> str:
 
 
 def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "") -> Histogram:
-    """How a measure is spread over the items that have it."""
+    """Return a histogram of a measure over the items that have it."""
     kind = task(run.task)
     known = [each for each in kind.averaged if any(each.name in item.measures for item in items)]
     measure = next((each for each in known if each.name == wanted), kind.measure(kind.headline))
@@ -235,7 +235,10 @@ def _columns(kind: Kind, shown: Sequence[Measure]) -> list[Column]:
 
 
 def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[Measure], counts_too: bool) -> Row:
-    """What can lie on both sides of 0 comes with its interval: of few items its sign alone tells nothing."""
+    """Return the row of a file: its counts if wanted, and the mean of each measure shown.
+
+    What can lie on both sides of 0 comes with its interval: of few items its sign alone tells nothing.
+    """
     counts = (sum(item.state == "done" for item in items), sum(item.admitted for item in items)) if counts_too else ()
     bounds = Bounds(interval)
     means = [bounds.measure(measure, [item.measures for item in items]) for measure in shown]
@@ -299,7 +302,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str) -> Histogram:
 
 
 def verdict_words(values: Sequence[float], passed: Sequence[bool]) -> str:
-    """How well a metric tells passing code from failing code."""
+    """Return in words how well a metric tells passing code from failing code."""
     if not values:
         return "No judged reconstruction has a metric yet"
     said = f"{sum(passed):,} passed, {len(passed) - sum(passed):,} did not"

@@ -24,7 +24,7 @@ _ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", 
 
 
 def differing_settings(first: RunRow, second: RunRow) -> tuple[tuple[str, str, str], ...]:
-    """What two runs were made with where they differ: name, value in the first run, value in the second."""
+    """Return what two runs were made with where they differ: name, value in the first, value in the second."""
     conditions = [dict(_conditions(run)) for run in (first, second)]
     names = list(dict.fromkeys([*conditions[0], *conditions[1]]))
     rows = ((name, conditions[0].get(name, "-"), conditions[1].get(name, "-")) for name in names)
@@ -32,7 +32,7 @@ def differing_settings(first: RunRow, second: RunRow) -> tuple[tuple[str, str, s
 
 
 def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
-    """All that a run was made with, by name."""
+    """Yield the name and the value of each thing that a run was made with."""
     models = _object(run.model_json)
     for role in ("forward", "backward"):
         model = models.get(role) or {}
@@ -106,7 +106,7 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
 
 
 def _source(run: RunRow) -> str:
-    """Where the run's project is; of one that was generated, the file that people know it by."""
+    """Return where the run's project is, or the file that people know it by where it was generated."""
     benchmark = _object(run.config_json).get("benchmark") or {}
     return str(benchmark.get("file") or run.project_root)
 

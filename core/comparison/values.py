@@ -121,19 +121,22 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """What the headline is called."""
+        """Return the title of the headline."""
         kind = task(self.first.task)
         return kind.measure(kind.headline).title
 
     @property
     def secondary_title(self) -> str:
-        """What stands beside it is called; empty where nothing does."""
+        """Return the title of the measure beside the headline, or an empty text where there is none."""
         other = task(self.first.task).difference
         return other.title if other else ""
 
     @property
     def subtracted(self) -> tuple[str, float, float] | None:
-        """What the second figure is the difference to (lift: the baseline): its title, and its mean in both runs."""
+        """Return what the second figure is the difference to (lift: the baseline), or None where there is no such.
+
+        That is its title, and its mean in both runs.
+        """
         kind = task(self.first.task)
         pairs = [pair for pair in self.pairs if pair.secondary is not None]
         if kind.difference is None or kind.difference.less is None or not pairs:
@@ -153,7 +156,7 @@ class Comparison:
 
     @property
     def better(self) -> Literal[-1, 0, 1]:
-        """Which sign of a difference says that the second run is better; 0: neither."""
+        """Return which sign of a difference says that the second run is better, or 0 where neither does."""
         kind = task(self.first.task)
         wanted = kind.measure(kind.headline).higher_is_better
         return 0 if wanted is None else 1 if wanted else -1
@@ -178,12 +181,18 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether both models drew alike and saw the same of nearly all files: else they may differ by that alone."""
+        """Return whether both models drew alike and saw the same of nearly all files.
+
+        Else they may differ by that alone.
+        """
         return not self.drawn_differently and self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
     def place(self) -> str:
-        """What items are listed by: their file, or themselves where they stand in none of the user's."""
+        """Return the word for what items are listed by: their file, or themselves.
+
+        It is `file` where any stands in a file of the user's, else the noun of the task.
+        """
         return "file" if any(pair.first.has_file for pair in self.pairs) else task(self.first.task).noun
 
     @property

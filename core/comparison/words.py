@@ -76,7 +76,7 @@ def capital(words: str) -> str:
 
 
 def mcnemar_words(comparison: Comparison) -> str:
-    """Who alone solved how many, and the p of that."""
+    """Return in words who alone solved how many, and the p of that."""
     test = comparison.mcnemar
     first, second = comparison.first.id, comparison.second.id
     adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.p else ""
@@ -111,7 +111,10 @@ def p_words(p: float) -> str:
 
 
 def wanting(difference: Difference, noun: str, left: int | None) -> str:
-    """What so many items can show, and how many more could decide, in a clause. `left`: see `Comparison.left`."""
+    """Return a clause on what so many items can show, and how many more could decide.
+
+    `left`: see `Comparison.left`.
+    """
     judged = difference.judged
     if judged is None or difference.items < 2:
         return f"one {noun} tells nothing"
@@ -165,7 +168,7 @@ def turned(score: Score) -> Score:
 
 
 def leftovers(comparison: Comparison) -> str:
-    """Which items do not count and why; empty where all do."""
+    """Return a sentence on which items do not count and why, or an empty text where all do."""
     left, noun = comparison.leftover, task(comparison.first.task).noun
     parts = (
         (left.only_first, f"only in run {comparison.first.id}"),
@@ -178,7 +181,10 @@ def leftovers(comparison: Comparison) -> str:
 
 
 def cautions(comparison: Comparison) -> str:
-    """What to keep in mind: unfinished runs, other files, few items; empty where nothing is."""
+    """Return sentences on what to keep in mind: unfinished runs, other files, cut prompts or descriptions, few items.
+
+    Empty where there is nothing.
+    """
     first, second = comparison.first, comparison.second
     kind = task(first.task).noun
     said = [

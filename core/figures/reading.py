@@ -44,7 +44,7 @@ class Bin:
 
     @property
     def middle(self) -> float:
-        """Where its bar stands."""
+        """Return the value at which its bar stands."""
         return (self.low + self.high) / 2
 
 
@@ -261,7 +261,7 @@ def spans(figure: Scatter | Lines | Bars | Histogram) -> tuple[tuple[float, floa
 
 
 def bar_width(found: Sequence[Bin]) -> float:
-    """Of the bars of a histogram: the bins', or most of the smallest distance between single values."""
+    """Return the width of a histogram's bars: the bins', or most of the smallest distance between single values."""
     if not found:
         return 1.0
     if found[0].low != found[0].high:
@@ -311,7 +311,7 @@ def tick_words(value: float, form: Form) -> str:
 
 
 def heat(figure: Grid, value: float) -> float:
-    """Where a value stands on the colours of a grid, from -1 (worst, or far below the centre) to 1.
+    """Return where a value stands on the colours of a grid, from -1 (worst, or far below the centre) to 1.
 
     A scale without a centre takes the middle of its range for it; where less is better, less is 1.
     """
@@ -324,7 +324,7 @@ def heat(figure: Grid, value: float) -> float:
 
 
 def y_label(figure: Scatter | Lines | Bars | Histogram) -> str:
-    """What the height of a mark means."""
+    """Return a label that says what the height of a mark means."""
     if not isinstance(figure, Histogram):
         return labelled(figure.y)
     groups = groups_of(figure)

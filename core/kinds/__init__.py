@@ -46,13 +46,13 @@ def known(name: str) -> Kind | None:
 
 
 def noun(name: str) -> str:
-    """What one item of a stored run is called, whatever its task."""
+    """Return the noun for one item of a stored run, whatever its task."""
     kind = known(name)
     return kind.noun if kind else "item"
 
 
 def role_title(name: str, role: str) -> str:
-    """What samples of a role are called in a task."""
+    """Return the title of a role's samples in a task."""
     kind = known(name)
     names = kind.roles if kind else {}
     return names[Role(role)].title if role in names else role
@@ -100,7 +100,10 @@ def for_words(settings: RunSettings, words: str, header: str, tests: str) -> Run
 
 
 def project_of(settings: RunSettings, project: Path | None) -> Path | None:
-    """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
+    """Return the folder that a run takes its items from, or None where none is known.
+
+    A file of items stands for its own folder where no project is named, and words typed in for the working directory.
+    """
     drawn = task(settings.task).draws_from
     file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
     if task(settings.task).takes_words and settings.directive.words is not None:

@@ -39,11 +39,11 @@ class Measure:
     remark: str = ""
 
     def solves(self, value: float) -> bool:
-        """Whether an item with this value counts as solved: more than halfway to the best, unless `solved` says."""
+        """Return whether a value counts as solved: one more than halfway to the best, unless `solved` says."""
         return self.goodness(value) > 0.5 if self.solved is None else value >= self.solved
 
     def goodness(self, value: float) -> float:
-        """Where a value stands between the worst, 0, and the best, 1."""
+        """Return where a value stands between the worst, 0, and the best, 1."""
         share = (value - self.lowest) / (self.highest - self.lowest)
         return 1.0 - share if self.higher_is_better is False else share
 
@@ -142,7 +142,7 @@ class Kind:
 
     @property
     def nouns(self) -> str:
-        """What several items are called."""
+        """Return the noun for several items."""
         return f"{self.noun}s"
 
     @property
@@ -152,7 +152,7 @@ class Kind:
 
     @property
     def difference(self) -> Measure | None:
-        """What stands beside the headline: the first other measure that can lie on both sides of 0."""
+        """Return what stands beside the headline: the first other measure that can lie on both sides of 0, if any."""
         others = (measure for measure in self.averaged if measure.name != self.headline)
         return next((measure for measure in others if measure.lowest < 0), None)
 

@@ -51,12 +51,15 @@ TOLD_ALREADY = frozenset({"rouge_l"})
 
 
 def cosmetic_changes(settings: CosmeticSettings) -> tuple[str, ...]:
-    """All that a run tries, in the order of their numbers."""
+    """Return all changes that a run tries, in the order of their numbers."""
     return COSMETIC_CHANGES + COSMETIC_PAIRS * settings.together
 
 
 def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
-    """Of the original and every variant, which no model makes; of one with a new docstring only names are asked."""
+    """Return how many samples of each role a function takes at most.
+
+    They are of the original and every variant, which no model makes; of one with a new docstring only names are asked.
+    """
     asked = settings.cosmetic
     variants = (len(cosmetic_changes(asked)) - 1) * asked.draws
     described = (1 + variants) * asked.describe

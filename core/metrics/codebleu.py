@@ -126,7 +126,7 @@ def _read(text: str) -> _Read:
 
 
 def _part(counted: _Read, other: _Read, weights: Mapping[str, float] | None) -> float:
-    """How much of the n-grams of `counted` the other has, clipped: a precision where that is the candidate.
+    """Return how much of the n-grams of `counted` the other has, clipped: a precision if `counted` is the candidate.
 
     With `weights` of single tokens it is a recall: `counted` is the reference. The penalty for brevity is always the
     candidate's; in the weighted part the package takes every reference to be two tokens long.

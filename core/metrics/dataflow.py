@@ -49,7 +49,10 @@ class DataFlow:
             self._tokens[leaf.start_byte, leaf.end_byte] = place, _source(leaf)
 
     def edges(self) -> list[Edge]:
-        """Those that lead somewhere, by place; none where the tree is broken at an assignment. Raises TooLargeError."""
+        """Return the edges that have a source or are one, by place.
+
+        There are none where the tree is broken at an assignment, or too deep. Raises TooLargeError.
+        """
         try:
             found, _ = self._walk(self._root, {})
         except (LookupError, RecursionError):

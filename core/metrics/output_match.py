@@ -34,7 +34,7 @@ class Lost(StrEnum):
 
 
 def lost_in(read_by_second: float, described_by_second: float) -> Lost:
-    """Which pass erred, by TOM with the program before the break.
+    """Return which pass erred, by TOM with the program before the break.
 
     `read_by_second`: of the program that the second model wrote from the first one's words: 1 shows that nothing was
     missing in them. `described_by_second`: of the program that the first model wrote from the second one's words: 1

@@ -31,9 +31,10 @@ def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
 
 
 def spearman_p(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """How often a random order of the second agrees, or disagrees, as well as this one; None for too many pairs.
+    """Return how often a random order of the second agrees, or disagrees, as well as this one.
 
-    Exact and two-sided: every order counts once. Five models with rho = 0.9 have 10 of 120.
+    None for too many pairs, and where the correlation is not defined. Exact and two-sided: every order counts once.
+    Five models with rho = 0.9 have 10 of 120.
     """
     seen = spearman(first, second)
     if seen is None or len(first) > MOST_EXACT:

@@ -169,7 +169,7 @@ FUNCTION = "function"
 
 
 def stored_name(name: str, depends: str = "", function: bool = False) -> str:
-    """How a score is stored. `depends`: on which model, or which corpus."""
+    """Return the name under which a score is stored. `depends`: the model, or the corpus, that it depends on."""
     return ":".join(part for part in (name, depends.replace(":", "-"), FUNCTION if function else "") if part)
 
 

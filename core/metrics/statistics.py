@@ -87,9 +87,10 @@ def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
 
 
 def _widened(groups: int, paired: bool) -> float:
-    """Of a mean: without it one pass of five would contradict a rate of 0.02, which gives one in a tenth of cases.
+    """Return the factor that widens the interval of a mean, for the square of the quantile; 1 for a difference.
 
-    `paired`: of a difference, whose intervals cover enough without.
+    Without it one pass of five would contradict a rate of 0.02, which gives one in a tenth of cases.
+    `paired`: whether it is a difference, whose intervals cover enough without.
     """
     return 1.0 if paired else groups / (groups - 0.5)
 
@@ -122,7 +123,7 @@ class Shares:
         return self.effect * mean * (1 - mean)
 
     def bounds(self, square: float) -> tuple[float, float]:
-        """Where means stop being plausible; `square`: of the quantile, over the number of items."""
+        """Return where means stop being plausible; `square`: that of the quantile, over the number of items."""
         share = square * self.effect
         middle = (self.mean + share / 2) / (1 + share)
         half = math.sqrt(share * self.mean * (1 - self.mean) + share**2 / 4) / (1 + share)
@@ -173,9 +174,10 @@ class Differences:
         return self.gain - self.loss
 
     def variance(self, mean: Any) -> Any:
-        """Of one item, if `mean` were the mean: gains and losses are then the likeliest ones that differ by it.
+        """Return the variance of one item, if `mean` were the mean.
 
-        Likeliest for counts (Poisson) of whole gains, each worth its design effect: a quadratic equation for the loss.
+        Gains and losses are then the likeliest ones that differ by it: likeliest for counts (Poisson) of whole gains,
+        each worth its design effect, which is a quadratic equation for the loss.
         """
         gains, losses = self.gain / self.gain_effect, self.loss / self.loss_effect
         both = 1 / self.gain_effect + 1 / self.loss_effect
@@ -185,7 +187,7 @@ class Differences:
         return (self.gain_effect * gain + self.loss_effect * loss) * (1 - mean**2 / (gain + loss + 1e-12))
 
     def bounds(self, square: float) -> tuple[float, float]:
-        """Where means stop being plausible; `square`: of the quantile, over the number of items."""
+        """Return where means stop being plausible; `square`: that of the quantile, over the number of items."""
         from scipy.optimize import brentq
 
         def beyond(mean: float) -> float:
@@ -342,13 +344,13 @@ def _as_few(passes: int, size: int, rate: float) -> int:
 
 
 def _carriers(values: Floats) -> Any:
-    """How many items (or clusters) carry a sum: all, where each has as much; 0, where it is 0."""
+    """Return how many items (or clusters) carry a sum: all, where each has as much; 0, where it is 0."""
     squares, total = (values**2).sum(axis=-1), values.sum(axis=-1)
     return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 1e-12)
 
 
 def _independent_items(deviations: Floats, clusters: NDArray[np.int64]) -> float:
-    """How many independent items as many clustered ones are worth: at most as many as there are items.
+    """Return how many independent items the clustered ones are worth: at most as many as there are items.
 
     By the ratio of the two variances of the mean (the design effect): of independent clusters, and of independent
     items. Where all items agree nothing can be estimated, and a cluster counts as one item.

@@ -86,7 +86,7 @@ def _without_docstrings(source: str, tree: ast.Module) -> str:
 
 
 def heads(text: str) -> Iterator[str]:
-    """What to put before a text to parse it: nothing, then a block at each indentation that its lines suggest."""
+    """Yield what to put before a text to parse it: nothing, then a block at each indentation that its lines suggest."""
     yield ""
     yield "if 1:\n"
     for indent in sorted(set(_INDENT.findall(text)) - {""}, key=len):

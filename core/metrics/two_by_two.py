@@ -28,17 +28,17 @@ class TwoByTwo:
 
     @property
     def n(self) -> int:
-        """All of them."""
+        """Return the number of things that were judged."""
         return self.both + self.only_first + self.only_second + self.neither
 
     @property
     def first(self) -> int:
-        """How many the first accepts."""
+        """Return how many the first judge accepts."""
         return self.both + self.only_first
 
     @property
     def second(self) -> int:
-        """How many the second accepts."""
+        """Return how many the second judge accepts."""
         return self.both + self.only_second
 
     @property
@@ -69,7 +69,7 @@ class TwoByTwo:
 
     @property
     def expected_overlap(self) -> float | None:
-        """How many both would reject by chance; None for an empty table."""
+        """Return how many both would reject by chance, or None for an empty table."""
         return (self.n - self.first) * (self.n - self.second) / self.n if self.n else None
 
     @property

@@ -201,7 +201,7 @@ def clustered_auc(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[n
 
 
 def _share_below(values: Floats, others: Floats) -> Floats:
-    """Of sorted `others`, the share that each value exceeds, ties counting half."""
+    """Return the share of sorted `others` that each value exceeds, ties counting half."""
     left, right = np.searchsorted(others, values, "left"), np.searchsorted(others, values, "right")
     share: Floats = (left + right) / 2 / len(others)
     return share
@@ -214,7 +214,10 @@ def _error(influence: Floats) -> float:
 
 
 def _auc_bounds(area: float, error: float, groups: int) -> tuple[float | None, float | None]:
-    """Where all pairs agree, the bound is that of as many agreeing problems (`0.025^(1 / n)`), as for shares."""
+    """Return the bounds of an AUC, None where its error does not tell them.
+
+    Where all pairs agree, the bound is that of as many agreeing problems (`0.025^(1 / n)`), as for shares.
+    """
     if area in (0.0, 1.0):
         bound = float(0.025 ** (1 / groups))
         return (bound, 1.0) if area else (0.0, 1 - bound)
@@ -289,7 +292,10 @@ def welch_t(one: Means, other: Means) -> float | None:
 
 
 def sign_flips(one: Means, other: Means) -> float | None:
-    """How often differences with random signs have so small a mean: no distribution is assumed."""
+    """Return how often differences with random signs have so small a mean: no distribution is assumed.
+
+    None where the two differ on no problem that both attempted.
+    """
     apart = _differences(one, other)
     if not len(apart) or not np.abs(apart).max() > 1e-12:
         return None

@@ -89,9 +89,10 @@ class Contents:
 
 @contextmanager
 def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
-    """What belongs to a run, with its source as it was; one that a commit holds is there until the end of the block.
+    """Yield what belongs to a run, with its source as it was.
 
-    Raises ProjectError when the files changed since and no commit has them, StoreError.
+    A source that a commit holds is there until the end of the block. Raises ProjectError when the files changed since
+    and no commit has them, StoreError.
     """
     run, settings = reader.run(run_id), reader.settings(run_id)
     named = settings.benchmark.file or settings.edit.file
@@ -226,7 +227,7 @@ def _store_of(reader: Reader, run_id: int, database: Path) -> None:
 
 
 def _record(found: Contents) -> dict[str, Any]:
-    """What the run was made with, and what it was made from."""
+    """Return what the run was made with, and what it was made from."""
     run = found.run
     named = found.settings.benchmark.file or found.settings.edit.file
     return {

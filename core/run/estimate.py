@@ -60,12 +60,12 @@ class Estimate:
 
     @property
     def samples(self) -> int:
-        """All of them."""
+        """Return the number of samples of all roles."""
         return sum(self.made.values())
 
 
 def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
-    """What a run with these settings costs, by the newest runs of the same models and task."""
+    """Estimate what a run with these settings costs, by the newest runs of the same models and task."""
     regions = settings.regions
     counts = Estimate({role: regions * each for role, each in task(settings.task).samples(settings).items()})
     same = [pace for pace in paces if _asked(pace.settings) == _asked(settings)]
@@ -91,7 +91,10 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
 
 
 def _money(settings: RunSettings, counts: Estimate, used: Sequence[PaceRow]) -> float | None:
-    """What the samples cost, descriptions by the price of the forward model, the others by that of the backward one."""
+    """Return what the samples cost, or None where no price is known.
+
+    Descriptions have the price of the forward model, the others that of the backward one.
+    """
     samples = sum(pace.samples for pace in used)
     written = sum(pace.written for pace in used) / samples
     read = sum(pace.tokens for pace in used) / samples - written
@@ -103,13 +106,13 @@ def _money(settings: RunSettings, counts: Estimate, used: Sequence[PaceRow]) -> 
 
 
 def _stored_first(paces: Sequence[PaceRow]) -> tuple[list[PaceRow], list[PaceRow]]:
-    """Those of stored runs, then trials: a trial counts only where no run of its kind was made."""
+    """Return the paces of stored runs, then a trial's: a trial counts only where no run of its kind was made."""
     trials = [pace for pace in paces if pace.run_id == TRIAL]
     return [pace for pace in paces if pace.run_id != TRIAL], trials[:1]
 
 
 def _asked(settings: RunSettings) -> tuple[object, ...]:
-    """Who is asked for what: another model, task or thread count goes at another speed.
+    """Return who is asked for what: another model, task or thread count goes at another speed.
 
     A stored run has the threads that it was given, settings of a run to come may leave them open.
     """
@@ -118,7 +121,7 @@ def _asked(settings: RunSettings) -> tuple[object, ...]:
 
 
 def _shape(settings: RunSettings) -> tuple[object, ...]:
-    """What one region is asked of them."""
+    """Return what the models are asked for one region: the numbers of samples, and the limits in tokens."""
     limits = (settings.forward_max_tokens, settings.backward_max_tokens, settings.generation.context_size)
     return (settings.forward_samples, settings.backward_samples, *limits)
 
@@ -148,7 +151,7 @@ def cost_words(cost: Estimate, kind: Kind, duration: Callable[[float], str], mea
 
 
 def _basis(cost: Estimate, noun: str) -> str:
-    """What was measured, and how far to trust it."""
+    """Return in words what was measured, and how far to trust it."""
     samples = counted(cost.measured, "sample")
     if cost.trial:
         return f"a trial of one {noun} ({samples}): take it as rough, for {noun}s differ"

@@ -36,7 +36,7 @@ _Place = tuple[str, int | None, int]
 
 
 def _place(step: Step) -> _Place:
-    """Where a step stands among those on its item."""
+    """Return the place of a step among those on its item."""
     return str(step.role), step.parent, step.index
 
 
@@ -71,7 +71,7 @@ class _Asked:
 
     @property
     def unasked(self) -> Generation:
-        """What stands for it where it has no prompt."""
+        """Return the failed generation that stands for its answer where it has no prompt."""
         return self.request.failed(self.problem, reason="context")
 
 
@@ -103,7 +103,7 @@ class Growing:
                     self._take_verdicts(wait=True)
 
     def _all_named(self, together: int) -> list[tuple[Work, Tree, Step]]:
-        """What may be made now; where that is nothing, `together` further items are begun."""
+        """Return the steps that may be made now; where there are none, `together` further items are begun."""
         while True:
             named = [found for work in self._active if not work.idle for found in self._named(work)]
             # An idle item with a verdict or a sample under way stays: with that the trip may name more steps.
@@ -165,7 +165,10 @@ class Growing:
         return Tree(reader.samples(work.item_id), reader.tests)
 
     def _named(self, work: Work) -> list[tuple[Work, Tree, Step]]:
-        """What the trip names, less what this part of the run has tried."""
+        """Return the steps that the trip names, less those that this part of the run has tried.
+
+        Settles the item where none is left and nothing on it is under way.
+        """
         tree = self._tree(work)
         steps = [
             step
@@ -185,7 +188,7 @@ class Growing:
         self._run.store.set_measures(work.item_id, self._trip.measures(work.item, tree), done)
 
     def _finish_stored(self, work: Work) -> None:
-        """What an earlier part of the run wrote but did not judge, or judged but did not compare."""
+        """Judge what an earlier part of the run wrote but did not judge, and compare what it did not compare."""
         tree = self._tree(work)
         for row in tree.samples:
             if row.error:
@@ -213,7 +216,7 @@ class Growing:
         return [each for each in wanted if not self._take_made(each[0], each[2])]
 
     def _further(self, model: Model) -> list[_Asked]:
-        """What has become possible of what a model is asked, while it works on other requests; further items last."""
+        """Return what a model can be asked by now, while it works on other requests; further items last."""
         self._take_verdicts()
         while self._below is None and (named := self._all_named(1)):
             sides = {"forward": self._run.parts.forward, "backward": self._run.parts.backward}
@@ -308,7 +311,10 @@ class Growing:
         self._run.control.checkpoint()
 
     def _in_turns(self, step: Step) -> bool:
-        """Whether the model that made a step is asked in turns of a conversation, whose answers end by themselves."""
+        """Return whether the model that made a step is asked in turns of a conversation.
+
+        Answers there end by themselves.
+        """
         parts = self._run.parts
         side = parts.forward if isinstance(step.source, Ask) and step.source.model == "forward" else parts.backward
         return side.info.prompt_style == "chat"
@@ -418,5 +424,5 @@ class Growing:
 
 
 def stored_samples(rows: Iterable[SampleRow], *, given: bool = False) -> int:
-    """How many samples the models have made of an item, for progress; with `given`, whoever made them."""
+    """Return how many samples the models made of an item, for progress; with `given`, whoever made them."""
     return sum((given or row.author == "model") and not row.error for row in rows)

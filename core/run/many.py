@@ -230,7 +230,10 @@ class _Series:
         return self._stored(self._settings.asking(model))
 
     def _made(self, settings: RunSettings) -> Made:
-        """What the runs of both models alone have of a crossed run: descriptions, and code from no description."""
+        """Return a lookup of the samples of a crossed run that the runs of both models alone have already.
+
+        These are descriptions, and code from no description.
+        """
         if settings.one_model:
             return lambda key, step: None
         sides = {"forward": settings.forward, "backward": settings.backward}

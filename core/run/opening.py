@@ -42,17 +42,17 @@ class WhenNeeded:
         return self._model
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """As the model itself."""
+        """Return the model's own count; the model is loaded first where it is not yet."""
         return self._loaded().count_tokens(prompt)
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """As the model itself."""
+        """Return the model's own answers; the model is loaded first where it is not yet."""
         return self._loaded().generate(requests, on_text, on_progress)
 
     def cancel(self) -> None:
-        """Nothing is in flight before something was asked."""
+        """Cancel what is in flight: nothing, before something was asked."""
         if self._model is not None:
             self._model.cancel()
 

@@ -32,7 +32,7 @@ def interval(
     against: Sequence[float] | None = None,
     continuous: bool = False,
 ) -> tuple[float, float, float]:
-    """As `core.metrics.statistics.interval`, which loads numpy: not before a score is not known yet."""
+    """Return `core.metrics.statistics.interval`, which loads numpy: not before a score is to be bounded anew."""
     from core.metrics import statistics
 
     return statistics.interval(values, lowest, highest, against=against, continuous=continuous)

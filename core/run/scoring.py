@@ -48,8 +48,9 @@ class Pair:
 
 
 def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pair]:
-    """What is compared of each candidate: whole functions where the item has a signature, else the texts as they are.
+    """Return what is compared of each candidate: whole functions where the item has a signature, else the texts.
 
+    Of both only the plain code is compared, without fences and docstrings.
     `corpus` and `model` are those that scores depend on; see `stored_name`.
     """
     found, plain = [], dict[str, str]()

@@ -67,7 +67,7 @@ class Parts:
 
     @property
     def trip(self) -> Trip:
-        """How the run's artefacts are chained."""
+        """Return the trip, which says how the run's artefacts are chained."""
         return self.opened.trip
 
     @property
@@ -76,7 +76,7 @@ class Parts:
         return max(getattr(model, "hosts", 1) for model in (self.forward, self.backward))
 
     def used(self, model: Model) -> ModelInfo:
-        """What a run records of a model: where the task has no gap to fill, code is asked for as all else."""
+        """Return what a run records of a model: where the task has no gap to fill, code is asked for as all else."""
         info = model.info
         fills = task(self.opened.settings.task).fills_gaps or info.backward_style != INFILL
         return info if fills else replace(info, backward_style=info.prompt_style)

@@ -178,7 +178,7 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, beat: Beat) -
 
 
 def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:
-    """What a run would take from it."""
+    """Return what a run would take from an answer."""
     told = answer_of(answer, prompt)
     if description:
         found = extract_description(told.text)

@@ -102,7 +102,7 @@ def _better(judged: Judged) -> str:
 
 
 def _notes(judged: Judged) -> Iterator[Sentence]:
-    """What was left out, and what cannot be told of these samples."""
+    """Yield a note on what was left out, and on what cannot be told of these samples, if there is anything to note."""
     said = []
     if judged.unscored:
         said.append(f"{counted(judged.unscored, 'judged sample')} not scored yet: {_WAIT}")

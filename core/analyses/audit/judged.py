@@ -57,7 +57,7 @@ class Judged:
         self.columns = {name: values[name] for name in sorted(values, key=lambda each: order[each.split(":")[0]])}
 
     def known(self, *names: str) -> NDArray[np.bool_]:
-        """Which candidates have all these metrics."""
+        """Return a mask of the candidates that have all these metrics."""
         found = np.ones(len(self.rows), dtype=bool)
         for name in names:
             found &= ~np.isnan(self.columns[name])
@@ -65,7 +65,7 @@ class Judged:
 
     @cached_property
     def aucs(self) -> dict[str, Auc]:
-        """Of each metric for which it is defined, over the candidates that have the metric."""
+        """Return the AUC of each metric for which it is defined, over the candidates that have the metric."""
         found = {}
         for name, values in self.columns.items():
             known = self.known(name)
@@ -101,7 +101,7 @@ class Judged:
 
 
 def unscored(reader: Reader, run_ids: Sequence[int]) -> int:
-    """How many candidates have no scores yet."""
+    """Return how many candidates have no scores yet."""
     rows = (row for run_id in run_ids for row in reader.candidates(run_id))
     return sum(not is_scored(row) for row in rows)
 
@@ -138,12 +138,12 @@ _NO_METRIC = Metric("", "", "", "")
 
 
 def short(name: str) -> str:
-    """What a metric is called where there is little room."""
+    """Return the name of a metric for where there is little room."""
     return metric(name).short
 
 
 def axis_of(about: Metric) -> Axis:
-    """Of a metric's values: from 0, or below it where the metric goes there."""
+    """Return the axis of a metric's values: from 0, or from its lowest value where that is below 0."""
     return Axis(about.short, min(0.0, about.lowest), about.highest, "up")
 
 

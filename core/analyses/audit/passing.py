@@ -39,7 +39,7 @@ def best_metric(judged: Judged) -> str:
 
 
 def areas(judged: Judged) -> Bars:
-    """How well each metric tells what passes."""
+    """Return bars of how well each metric tells what passes, by its AUC."""
     names = sorted(judged.aucs, key=lambda name: -judged.aucs[name].value)
     return Bars(
         name="auc",

@@ -51,7 +51,7 @@ def shapes(judged: Judged, choice: Choice) -> Table:
 
 
 def spreads(judged: Judged) -> Grid:
-    """All distributions in one drawing (Fig. 1): how much of a metric's values lies where."""
+    """Return all distributions in one grid (Fig. 1): how much of a metric's values lies where."""
     heads = tuple(f"{at / TENTHS:.1f}" for at in range(TENTHS))
     cells = []
     for name, values in judged.columns.items():
@@ -95,7 +95,7 @@ def distribution(judged: Judged, name: str, choice: Choice) -> Histogram:
 
 
 def perturbations(judged: Judged) -> Table | None:
-    """What changes that keep the meaning do to each metric (Table 6); None where nobody asked for them."""
+    """Return what changes that keep the meaning do to each metric (Table 6), or None where none was scored."""
     values: dict[tuple[str, str], dict[int, float]] = {}
     for at, row in enumerate(judged.rows):
         for name, value in row.scores.items():

@@ -46,7 +46,7 @@ TESTS: Mapping[str, tuple[str, Test]] = {
 
 
 def tied(judged: Judged) -> Bars:
-    """How often two systems have the same value on a problem (Table 5)."""
+    """Return bars of how often two systems have the same value on a problem, by metric (Table 5)."""
     bars = []
     for name in judged.columns:
         means = judged.means(name)
@@ -109,7 +109,10 @@ def agreement(judged: Judged) -> Grid:
 
 
 def separation(judged: Judged, test: str) -> Iterator[Figure]:
-    """Which metric tells systems apart (Figs. 3 and 4): p of every ordered pair, one-sided, against 0.05 / pairs."""
+    """Yield figures of which metric tells systems apart (Figs. 3 and 4), or nothing for a single system.
+
+    p of every ordered pair, one-sided, is held against 0.05 / pairs.
+    """
     if len(judged.systems) < 2:
         return
     test = test if test in TESTS else next(iter(TESTS))
@@ -177,7 +180,7 @@ def _most_apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link,
 
 
 def between(judged: Judged) -> Iterator[Figure]:
-    """What each system comes to (Tables 1 and 2), and whether a metric ranks systems as passing does."""
+    """Yield what each system comes to (Tables 1 and 2), and whether a metric ranks systems as passing does."""
     names = list(judged.columns)
     rows, cells, means = [], [], []
     for at, system in enumerate(judged.systems):

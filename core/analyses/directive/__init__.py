@@ -39,7 +39,7 @@ BINS = 20
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of each run what tests and similarity say; without tests similarity only."""
+    """Yield figures of what tests and similarity say of each run; without tests of what similarity says only."""
     for run_id in run_ids:
         yield from one_of(run_ids, run_id, _of_run(read(reader, run_id)))
 
@@ -60,7 +60,7 @@ def _of_run(made: Written) -> Iterator[Figure]:
 
 
 def summary(made: Written) -> Sentence:
-    """What the run comes to, and what is missing or odd."""
+    """Return what the run comes to in words, and what is missing or odd."""
     samples = sum(len(each.program.rows) for each in made.every)
     said = [
         f"{made.run.model_name} wrote {counted(samples, 'program')} for "
@@ -84,7 +84,7 @@ def summary(made: Written) -> Sentence:
 
 
 def _oddities(made: Written) -> Iterator[str]:
-    """What to keep in mind of how the figures came about."""
+    """Yield sentences on what to keep in mind of how the figures came about."""
     summaries = [row for each in made.every for row in each.program.summaries]
     empty = sum(not row.text.strip() for row in summaries)
     cut = sum("cosine_cut" in row.scores for row in summaries)
@@ -130,7 +130,7 @@ def _both_ways(made: Written) -> list[tuple[str, TwoByTwo]]:
 
 
 def figures_of_table(made: Written) -> Table:
-    """How far the two judges agree, and what chance would give."""
+    """Return a table of how far the two judges agree, and what chance would give."""
     (_, once), (_, drawn) = _both_ways(made)
     clusters: dict[int, list[Scored]] = {}
     for each, passes, similar in made.judged_twice:

@@ -58,7 +58,7 @@ class Written:
 
 
 def read(reader: Reader, run_id: int) -> Written:
-    """What a run wrote, without what a person tried by hand."""
+    """Return what a run wrote, without what a person tried by hand."""
     settings = reader.settings(run_id)
     items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
     every = tuple(Made(item, program) for item in items for program in programs(reader.samples(item.id)))
