@@ -79,7 +79,7 @@ class Baseline:
         return found
 
     def learned(self, settings: OracleSettings) -> dict[str, Any]:
-        """What a zygote is told once."""
+        """Return what a zygote is told once: limits of time and output, and which lines run at import."""
         factor, floor = settings.test_timeout_factor, settings.test_timeout_floor
         limits = {node_id: max(floor, factor * seconds) for node_id, seconds in self.seconds.items()}
         return {

@@ -18,7 +18,7 @@ KEPT = 50
 
 
 def cache_folder() -> Path:
-    """Where the platform keeps caches."""
+    """Return the folder of kept suites, where the platform keeps caches."""
     return user_cache_path("rtc-inspector") / "suites"
 
 

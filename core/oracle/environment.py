@@ -29,7 +29,7 @@ Notice = Callable[[str], None]
 
 
 def environments_folder() -> Path:
-    """Where they are kept."""
+    """Return the folder where the environments of projects are kept."""
     return user_cache_path("rtc-inspector") / "environments"
 
 

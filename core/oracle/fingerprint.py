@@ -77,7 +77,10 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _content(path: Path) -> bytes | None:
-    """What stands for a file's content; None for databases of runs, which no test reads and every run changes."""
+    """Return what stands for a file's content: a hash, for a large file its size and time, or the name of an error.
+
+    It is None for databases of runs, which no test reads and every run changes.
+    """
     try:
         status = path.stat()
         if status.st_size > WHOLE_FILE or not path.is_file():

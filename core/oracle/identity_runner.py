@@ -56,7 +56,7 @@ class IdentityRunner:
     def __init__(
         self, new_sandbox: Callable[[], Sandbox], interpreter: Interpreter, root: Path, suite_timeout: float
     ) -> None:
-        """Nothing is started yet. `suite_timeout`: seconds a plain run may take."""
+        """`suite_timeout`: seconds a plain run may take."""
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
         self._root = root

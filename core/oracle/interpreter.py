@@ -143,7 +143,7 @@ def _virtual_environment(executable: Path) -> Path | None:
 
 
 def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:
-    """Where distributions may be installed, whether or not they exist."""
+    """Yield the folders where distributions may be installed, whether or not they exist."""
     version = f"python{answer['version'][0]}.{answer['version'][1]}"
     if home is not None:
         yield from (home / lib / version / "site-packages" for lib in ("lib", "lib64"))
@@ -162,7 +162,7 @@ def _sees_system(home: Path) -> bool:
 
 
 def _editable(site: Path) -> Iterator[Path]:
-    """Where .pth files, egg links and generated finders of editable installs lead."""
+    """Yield the existing paths to which .pth files, egg links and generated finders of editable installs lead."""
     for file in sorted(site.glob("*.pth")) + sorted(site.glob("*.egg-link")):
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
             if line.strip() and not line.startswith(("#", "import ", "import\t")):

@@ -34,7 +34,10 @@ class Standing:
 
 
 def check_environment(root: Path, settings: OracleSettings) -> Standing:
-    """What a run with these settings would lack. Raises TargetError, and ProjectError where there is no project."""
+    """Return what a run with these settings would lack.
+
+    Raises TargetError, and ProjectError where there is no project.
+    """
     if not root.is_dir():
         raise ProjectError(f"There is no project folder {root}.", "Open a folder.")
     if settings.image is not None:
@@ -110,7 +113,7 @@ def _satisfied(line: str, interpreter: Interpreter, there: Versions) -> bool:
 
 
 def _environment(interpreter: Interpreter) -> dict[str, str]:
-    """What markers are asked of."""
+    """Return the values by which the markers of requirements are evaluated for an interpreter."""
     version = interpreter.version_text
     return {
         **{name: str(value) for name, value in default_environment().items()},

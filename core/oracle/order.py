@@ -47,7 +47,10 @@ def _ranks(path: str, lines: tuple[int, int], baseline: Baseline) -> dict[str, i
 
 
 def first_stage(tests: Sequence[str]) -> tuple[str, ...]:
-    """Of ordered tests those that are worth a process which collects one file only."""
+    """Return those of ordered tests that are worth a process which collects one file only.
+
+    They are those of the first FIRST tests that lie in the file with the most of these.
+    """
     leading = tests[:FIRST]
     files = Counter(map(file_of, leading))
     chosen = max(files, key=lambda file: files[file]) if files else ""

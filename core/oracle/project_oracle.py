@@ -594,7 +594,7 @@ def _all_passed(covering: int, whole: int) -> str:
 
 
 def _joined(covering: Verdict, whole: Verdict) -> Verdict:
-    """What the whole suite says of a candidate that its covering tests passed."""
+    """Return the verdict on a candidate that its covering tests passed, after the whole suite has run."""
     flags, seconds = tuple(sorted({*covering.flags, *whole.flags})), covering.seconds + whole.seconds
     if whole.outcome is Outcome.PASS:
         detail = _all_passed(len(covering.tests), len(whole.tests))

@@ -82,7 +82,10 @@ def configured_above(root: Path) -> bool:
 
 
 def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
-    """Whether no test file bears a name that pytest looks for by itself, and one does that unittest looks for."""
+    """Return whether no test file bears a name that pytest looks for by itself, and one does that unittest looks for.
+
+    Where the project tells pytest which names to look for, the answer is no.
+    """
     names = [name.rpartition("/")[2] for name in test_files]
     if "python_files" in options.values or any(fnmatch(name, usual) for name in names for usual in _USUAL_NAMES):
         return False

@@ -58,12 +58,18 @@ class Install:
     python: str = "python3"
 
     def key(self, *base: str) -> str:
-        """Of all that an environment made on `base` holds. Raises TargetError when there is no folder `wheels`."""
+        """Return a key of all that an environment made on `base` holds.
+
+        Raises TargetError when there is no folder `wheels`.
+        """
         facts = [LAYOUT, *base, self.wanted.lines, _contents(self.wheels)]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
     def pip_arguments(self, wheels: str) -> list[str]:
-        """Of `pip install`, with the wheels at `wheels`. Only wheels are taken: others run foreign code to be built."""
+        """Return the arguments of `pip install`, with the wheels at `wheels`.
+
+        Only wheels are taken: other distributions run foreign code to be built.
+        """
         source = ["--no-index", "--find-links", wheels] if self.wheels is not None else []
         return ["install", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", *source]
 
@@ -77,7 +83,7 @@ class Install:
 
 
 def read_install(root: Path, settings: OracleSettings) -> Install | None:
-    """What the settings ask for; None when nothing. Raises TargetError."""
+    """Return what the settings ask to be installed; None when nothing. Raises TargetError."""
     if not settings.install:
         return None
     wheels = Path(settings.wheels).expanduser().absolute() if settings.wheels is not None else None
@@ -140,7 +146,10 @@ def _files(names: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(file: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Of a requirements file and those it names; hashes are left to pip's own users."""
+    """Yield the lines of a requirements file and of those it names, without comments and hashes.
+
+    Hashes are left to those who use pip themselves.
+    """
     if not file.is_file() or file in seen:
         return
     for line in re.sub(r"\\\r?\n", " ", file.read_text(encoding="utf-8-sig", errors="replace")).splitlines():

@@ -110,7 +110,7 @@ def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
 
 
 def _paths(root: Path, interpreter: Interpreter) -> Iterator[str]:
-    """As `python -m pytest` has it, and `src` where that is the layout."""
+    """Yield the project's folder, as `python -m pytest` has it, and `src` where that is the layout."""
     yield str(root)
     source = root / "src"
     if source.is_dir() and not (source / "__init__.py").exists() and source not in interpreter.editable:

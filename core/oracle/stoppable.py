@@ -21,7 +21,7 @@ U = TypeVar("U")
 
 
 def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
-    """What a program wrote to standard output.
+    """Run a program and return what it wrote to standard output; `patience`: the most seconds it may take.
 
     It is killed with all of its session when `beat` raises. Raises what `subprocess.run` does with `check`.
     """

@@ -147,10 +147,9 @@ class SuiteRun:
         at_once: bool,
         root: Path | None,
     ) -> None:
-        """Nothing is started yet.
+        """`python`: the version to record. `at_once`: whether two processes may run tests at a time.
 
-        `python`: the version to record. `at_once`: whether two processes may run tests at a time. `root`: of a project
-        that cannot be written to.
+        `root`: of a project that cannot be written to.
         """
         self._runner = runner
         self._plan = plan
@@ -286,7 +285,11 @@ class SuiteRun:
         return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
 
     def _consider(self, run: IdentityRun, ask: bool) -> None:
-        """What the first run to its end tells. Raises ProjectError, _Opened."""
+        """Say which test files the first run to its end could not import.
+
+        Raises ProjectError where no test passed. Where it is to `ask`, it raises _Opened for folders of a read-only
+        project in which tests make files or change data.
+        """
         opened = folders_written(run, self._root) if ask and self._root is not None else ()
         if opened:
             raise _Opened(opened)
@@ -308,7 +311,10 @@ class SuiteRun:
             return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
     def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        """Whether forks can be relied on; tests that fail in them are tried by fresh imports. `start`: a process."""
+        """Decide whether forks can be relied on; tests that fail in them are tried by fresh imports.
+
+        `start`: starts a process for fresh imports.
+        """
         run, apart = forked.run, forked.apart
         passed = frozenset(run.passed if run is not None else ())
         suspects = [node for node in tests if node in apart.failing or node not in passed]
@@ -408,7 +414,7 @@ def broken_files(run: IdentityRun) -> tuple[str, ...]:
 
 
 def _left_out(errors: Sequence[tuple[str, str]]) -> str:
-    """Of test files that cannot be imported: which, and what they lack, as far as that is a module."""
+    """Return a sentence on test files that cannot be imported: which, and what modules they lack."""
     names = ", ".join(where for where, _ in errors[:3])
     missing = missing_modules("\n".join(text for _, text in errors))
     why = f"; {', '.join(missing[:6])} {'is' if len(missing) == 1 else 'are'} not installed" if missing else ""

@@ -36,7 +36,7 @@ class Trial:
     slack: float = 1.0
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
-        """As the zygote wants it: each stage is run when those before it have passed."""
+        """Return the request as the zygote wants it: each stage is run when those before it have passed."""
         goes = [list(stage) for stage in stages if stage]
         asked: dict[str, Any] = {
             "tests": [test for go in goes for test in go],

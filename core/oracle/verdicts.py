@@ -31,7 +31,10 @@ class Allowances:
     events: frozenset[tuple[str, str]] = frozenset()
 
     def covers(self, event: str, file: str) -> bool:
-        """Whether the project is known for it: a file for its own ways, and any file where some read data of tests."""
+        """Return whether the project is known to do this.
+
+        A file is known for its own events, and any file for reading data of tests where some file does.
+        """
         return (event, file) in self.events or (event == TEST_DATA and any(known == event for known, _ in self.events))
 
 
@@ -73,16 +76,16 @@ class Observation:
         return failed.isdisjoint(tests) and {test for test, _ in outcomes}.issuperset(tests)
 
     def changes(self) -> set[str]:
-        """What is otherwise than before in the framework, or goes on behind the tests."""
+        """Return what is otherwise than before in the framework, or goes on behind the tests."""
         found = {str(name) for values in self.all("evidence") for name in values[1]}
         return found | ({OUTLIVES} if self.reply.get("outlived") else set())
 
     def new_events(self, allowed: Allowances) -> list[tuple[str, str]]:
-        """What was heard and the unmodified project does not do."""
+        """Return what was heard and the unmodified project does not do, with the file that did it."""
         return [(event, file) for event, file in self.all("audit") if not allowed.covers(event, file)]
 
     def flags(self, allowed: Allowances) -> tuple[str, ...]:
-        """What is odd about the candidate but proves nothing."""
+        """Return what is odd about the candidate but proves nothing."""
         written = {flag for values in self.all("screen") for flag in values[1]}
         done = {event for event, _ in self.new_events(allowed) if not event.startswith(READS)}
         return tuple(sorted(written | done | ({NEAR_LIMIT} if self.near_limit else set())))
@@ -99,7 +102,10 @@ class Observation:
         )
 
     def output(self, limit: int, shown: Collection[str] | None, *, broken_off: bool) -> str:
-        """What the tests printed, `shown` only, cuts said; of a broken off run also what escaped pytest's capture."""
+        """Return at most `limit` characters of what the tests printed, and say how many were cut.
+
+        `shown`: the tests that count, None for all. Of a run broken off, what escaped pytest's capture is there, too.
+        """
         parts = [
             printed + (f"\n[{cut} characters cut]\n" if cut else "")
             for test, _, _, _, printed, cut, _ in self.all("test")
@@ -115,7 +121,10 @@ def _public(outcome: str) -> str:
 
 
 def _signature(outcome: str, message: str, recorded: str) -> str:
-    """What the tested code gave; where a test accepts it, that is all that counts: two ways to pass are alike."""
+    """Return what the tested code gave, as the test recorded it.
+
+    Where the test accepts it, that is all that counts, and it is `pass`: two ways to pass are alike.
+    """
     if recorded and outcome == "passed":
         return "pass"
     return "memory" if recorded and headline(message).startswith(MEMORY_ERRORS) else recorded
@@ -153,7 +162,7 @@ def conclude(
 
 
 def merged(verdicts: Sequence[Verdict]) -> Verdict:
-    """Of runs that each went over other tests; all but the last passed."""
+    """Return one verdict for runs that each went over other tests; all but the last passed."""
     last = verdicts[-1]
     if len(verdicts) == 1:
         return last
@@ -231,7 +240,7 @@ def _abnormal(observed: Observation) -> tuple[Outcome, str]:
 def _proven(
     observed: Observation, results: Sequence[TestResult], expected: Sequence[str], allowed: Allowances
 ) -> tuple[Outcome, str]:
-    """All that must hold for a pass, one after another."""
+    """Judge one by one what must hold for a pass; return PASS or the outcome of the first that fails, and why."""
     other = [result for result in results if result.outcome != "passed"]
     if other:
         return Outcome.FAIL, f"{other[0].node_id} ended as {other[0].outcome}, not as passed."
@@ -256,7 +265,10 @@ def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, 
 
 
 def _because(observed: Observation) -> str:
-    """What pytest printed at the end: the error, if there is one, else the line before its summary."""
+    """Return in brackets what pytest printed at the end.
+
+    It is the error, if there is one, else the line before the summary; empty where nothing was printed.
+    """
     said = [line for line in str(observed.reply["printed"]).splitlines() if line.strip()]
     errors = [line.removeprefix("E ") for line in said if line.startswith("E ")]
     last = errors[-1:] or said[-2:-1] or said

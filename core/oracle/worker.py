@@ -153,7 +153,7 @@ class Worker:
         return self._allowed != known
 
     def _allow(self, observed: Observation) -> None:
-        """What a run of the unmodified project does proves nothing against a candidate."""
+        """Allow candidates what this run of the unmodified project did: it proves nothing against them."""
         events = frozenset((str(event), str(file)) for event, file in observed.all("audit"))
         known = self._allowed
         self._allowed = replace(known, events=known.events | events, changes=known.changes | observed.changes())
@@ -252,7 +252,10 @@ class Worker:
         return self._run(stand, replace(trial, whole=True), [trial.tests]), trial.tests
 
     def _stand_for(self, trial: Trial) -> Stand:
-        """Where a fresh import begins: behind the conftests, if the candidate is not among what they import."""
+        """Return where a fresh import begins: behind the conftests, if the candidate is not among what they import.
+
+        Where forks do not serve its tests or that stand cannot be reached, it begins bare.
+        """
         baseline, changes = self._baseline, trial.candidate.changes if trial.candidate is not None else ()
         forks_well = baseline.code_swap and baseline.fresh_only.isdisjoint(trial.tests + trial.rest)
         if not forks_well or not baseline.early.isdisjoint(change.file.path for change in changes):
@@ -328,6 +331,6 @@ class Worker:
 
 
 def _parted(tests: tuple[str, ...], fresh_only: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that may run in the collected suite, and those that may not."""
+    """Return the tests that may run in the collected suite, and those that may not."""
     swapped = tuple(test for test in tests if test not in fresh_only)
     return swapped, tuple(test for test in tests if test in fresh_only)

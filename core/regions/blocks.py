@@ -116,7 +116,10 @@ class _Walk:
         return Span(start, semicolon.end() if semicolon else end)
 
     def _at_sign(self, before: int) -> int:
-        """Where a decorator starts whose expression starts at `before`: the `@` that is the first on its line."""
+        """Return where a decorator starts whose expression starts at `before`.
+
+        It is the `@` that is the first on its line.
+        """
         while True:
             # The expression of a decorator may itself hold an `@` (matrix product), so the sign must be the first on
             # its line.

@@ -29,7 +29,7 @@ def weigh(regions: Sequence[Region]) -> list[Region]:
 
 
 def covered_characters(regions: Sequence[Region]) -> int:
-    """How many characters lie in at least one region: what the weights must add up to."""
+    """Return how many characters lie in at least one region, which is what the weights must add up to."""
     total = 0
     by_path: dict[str, list[Span]] = defaultdict(list)
     for region in regions:

@@ -39,7 +39,7 @@ def document(program: Program, path: str, start: int, words: str) -> Rewritten |
 
 
 def _docstring_place(program: Program, path: str, start: int) -> tuple[int, str, str] | Refused:
-    """Where a docstring goes, its indentation, and how the file ends its lines."""
+    """Return where a docstring goes, its indentation and how the file ends its lines, or why none can be added."""
     parsed = program.parsed(path)
     function = parsed.function(start) if parsed else None
     if parsed is None or function is None:

@@ -6,5 +6,5 @@ from core.rewrites.program import Program, Refused, Rewritten
 
 
 def identity(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
-    """Nothing is changed; models are asked again, with other seeds and other hidden names."""
+    """Change nothing; models are asked again, with other seeds and other hidden names."""
     return Rewritten({})

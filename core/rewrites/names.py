@@ -86,7 +86,7 @@ def generic_variables(source: str) -> str | None:
 
 
 def _uses(source: str, lines: Lines, tree: ast.AST, name: str) -> Iterator[int]:
-    """Where the function is defined, declared or used below a node."""
+    """Yield the offsets where the function is defined, declared or used below a node."""
     for node in ast.iter_child_nodes(tree):
         names_it = isinstance(node, _Definition) and node.name == name and not isinstance(tree, ast.ClassDef)
         if isinstance(node, ast.Name) and node.id == name:
@@ -100,7 +100,7 @@ def _uses(source: str, lines: Lines, tree: ast.AST, name: str) -> Iterator[int]:
 
 
 def _definition(source: str, lines: Lines, node: ast.stmt, name: str) -> int:
-    """Where the name stands in a statement that binds or declares it, e.g. behind `def`."""
+    """Return the offset of the name in a statement that binds or declares it, e.g. behind `def`."""
     start, (_, end) = lines.start(node), lines.bounds(node.lineno)
     found = re.compile(rf"\b(?:def|class|global|nonlocal)\b.*?\b({re.escape(name)})\b").search(source, start, end)
     return found.start(1) if found else start

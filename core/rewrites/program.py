@@ -79,7 +79,7 @@ class Rewritten:
         return "".join([*parts, original[at:]])
 
     def place(self, path: str, offset: int) -> int | None:
-        """Where the token that begins at `offset` of the original begins now; None where it is gone."""
+        """Return where the token that begins at `offset` of the original begins now, or None where it is gone."""
         # Code that was moved stands inside an edit whose `source` covers it; its old place is inside another edit. So
         # a covering source decides, and only without one does standing inside an edit mean that the token is gone.
         moved = 0
@@ -121,7 +121,7 @@ class Parsed:
             self._children.setdefault(parent, []).append(child)
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node stands, in characters; a statement without its decorators, comments and line end."""
+        """Return where a node stands, in characters; a statement without its decorators, comments and line end."""
         at = self._positions[node]
         start, end = at.start, at.start + at.length
         if self._bytes is None:
@@ -130,13 +130,13 @@ class Parsed:
         return Span(first, first + len(self._bytes[start:end].decode()))
 
     def indentation(self, at: int) -> str | None:
-        """What stands before an offset on its line; None where that is more than white space."""
+        """Return what stands before an offset on its line, or None where that is more than white space."""
         before = self.text[self.text.rfind("\n", 0, at) + 1 : at]
         return None if before.strip() else before
 
     @property
     def newline(self) -> str:
-        """How the file ends its lines."""
+        """Return the line end of the file."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def scope(self, node: cst.CSTNode) -> Scope | None:
@@ -145,18 +145,18 @@ class Parsed:
         return found
 
     def meanings(self, node: cst.CSTNode) -> set[QualifiedName]:
-        """What a name or attribute may stand for, as far as its file tells."""
+        """Return what a name or attribute may stand for, as far as its file tells."""
         found: Any = self._meanings.get(node, set())
         return set(found() if callable(found) else found)  # worked out when first asked for
 
     def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """What a node stands in, the nearest first and the module last."""
+        """Yield the nodes that a node stands in, the nearest first and the module last."""
         while (found := self._parents.get(node)) is not None:
             yield found
             node = found
 
     def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
-        """What stands directly in a node, in order."""
+        """Return the nodes that stand directly in a node, in order."""
         return self._children.get(node, ())
 
     def inside(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -168,7 +168,7 @@ class Parsed:
             waiting += reversed(self._children.get(node, ()))
 
     def every(self, node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
-        """What stands in a node and is of a kind."""
+        """Yield the nodes of a kind that stand in a node."""
         return (each for each in self.inside(node) if isinstance(each, kind))
 
     def function(self, start: int) -> cst.FunctionDef | None:

@@ -63,7 +63,7 @@ def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Re
 
 
 def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable] | Refused:
-    """What may be renamed without changing what the function does, by first appearance.
+    """Return what may be renamed without changing what the function does, by first appearance; or why nothing may.
 
     A name is left out when it means more than one thing inside the function, or may be seen from outside.
     """

@@ -147,7 +147,7 @@ def _acts(parsed: Parsed, line: cst.SimpleStatementLine, names: _Names) -> bool:
 
 
 def _targets(line: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
-    """What a statement assigns to."""
+    """Yield what a statement assigns to."""
     small = line.body[0]
     if isinstance(small, cst.Assign):
         yield from (target.target for target in small.targets)

@@ -66,12 +66,12 @@ def test_{number:03}({candidate}):
 
 
 def module_name(problem: Problem) -> str:
-    """Of the file that holds the problem's program."""
+    """Return the name of the module that holds the problem's program."""
     return f"p_{problem.line:04}"
 
 
 def program_path(problem: Problem) -> str:
-    """Of the problem's program in the generated project."""
+    """Return the path of the problem's program in the generated project."""
     return f"problems/{module_name(problem)}.py"
 
 
@@ -102,7 +102,7 @@ def node_ids(problem: Problem) -> tuple[str, ...]:
 
 
 def project_folder() -> Path:
-    """Where generated projects are kept."""
+    """Return the folder where generated projects are kept."""
     return user_cache_path("rtc-inspector") / "benchmarks"
 
 
@@ -153,7 +153,7 @@ def _cells(project: Path) -> bool:
 
 
 def origin_of(project: Path) -> Origin:
-    """What a project was generated from; empty for any other project."""
+    """Return what a project was generated from; an empty origin for any other project."""
     try:
         return Origin(**json.loads((project / ORIGIN_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # earlier versions wrote the path alone
@@ -235,7 +235,10 @@ class CellFiles:
 
 
 def cell_files(number: int, context: str, code: str, names: Sequence[tuple[str, str]]) -> CellFiles:
-    """What a cell becomes; `names` are those that later cells read, with the cells up to the first that does."""
+    """Return the file and tests of a cell.
+
+    `names` are those that later cells read, with the cells up to the first that does.
+    """
     module = f"c_{number:04}"
     before = context + CELL_MARK if context else ""
     tests = _CELL_TESTS.format(context=before, code=code, module=f"problems.{module}")

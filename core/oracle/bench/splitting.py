@@ -65,7 +65,7 @@ def _renamed(problem: Problem, indent: str = "    ") -> str:
 
 
 def _split_check(problem: Problem) -> Split:
-    """Of a source with a function `check(candidate)`; what stands around the function is shared."""
+    """Split a source with a function `check(candidate)`; what stands around the function is shared."""
     source, lines = problem.test, problem.test.split("\n")
     tree = _parsed(source)
     check = next(n for n in reversed(tree.body) if isinstance(n, ast.FunctionDef) and n.name == "check")

@@ -68,7 +68,10 @@ class Places:
         return filename.startswith(self.root) or not filename.startswith(self._libraries)
 
     def of_tests(self, path: str) -> str:
-        """What reading a file of the project is to be called, when it holds tests or lies beside some; else empty."""
+        """Return what reading a file of the project is to be called.
+
+        It is empty unless the file holds tests or lies in a folder of tests.
+        """
         full = self._abspath(path) if path else ""
         if not full.startswith(self.root) or full in self.changed:
             return ""

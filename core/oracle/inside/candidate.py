@@ -40,7 +40,7 @@ else:
 
 
 def texts_of(request: dict[str, Any], config: dict[str, Any]) -> dict[str, bytes]:
-    """Where the changed files lie -> what they hold; none where nothing is changed. Raises what REFUSALS names."""
+    """Return path -> content of the changed files; empty where nothing is changed. Raises what REFUSALS names."""
     root = str(config["root"])
     return {os.path.join(root, c["path"]): c["text"].encode(c["encoding"]) for c in request.get("changes", ())}
 

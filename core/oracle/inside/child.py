@@ -27,7 +27,7 @@ def control(option: int, value: int) -> None:
 
 @functools.lru_cache(maxsize=None)
 def _library() -> Any:
-    """What is loaded once, and forks have it."""
+    """Return the C library, loaded once so that forks have it."""
     import ctypes
 
     return ctypes.CDLL(None)

@@ -40,7 +40,7 @@ class Functions:
                 self._found.setdefault(place, []).append(function)
 
     def of(self, path: str, line: int, name: str) -> list[FunctionType]:
-        """Those made from the definition at `line`."""
+        """Return the functions that were made from the definition of `name` at `line`."""
         return self._found.get((path, line, name), [])
 
 

@@ -46,7 +46,10 @@ class _Owner:
         self._codes = [*map(CODE_OF, self._functions)]
 
     def number(self) -> Any:
-        """What holds the number of its dictionary, see `_numbered`; a class shows its own through a proxy."""
+        """Return what holds the number of the owner's dictionary, see `_numbered`.
+
+        A class shows its dictionary through a proxy.
+        """
         names = vars(self.owner)
         address = id(names) if type(names) is dict else _at(id(names) + PROXIED).value
         return _at(address + NUMBERED)
@@ -210,12 +213,12 @@ class Watch:
     """
 
     def __init__(self, root: str) -> None:
-        """Nothing is watched yet. `root`: of the project, whose own modules do as they like."""
+        """`root`: of the project, whose modules may do as they like where tests only import them."""
         self._root = root + os.sep
         self._owners: dict[int, _Owner] = {}
 
     def add(self, items: list[Any]) -> None:
-        """Those of tests that are about to run."""
+        """Watch the modules and classes of tests that are about to run, and the libraries that these name."""
         for item in items:
             module = getattr(item, "module", None)
             for owner in (module, *(kind for kind in getattr(getattr(item, "cls", None), "__mro__", ()))):
@@ -224,7 +227,10 @@ class Watch:
                     self._add_libraries(owner)
 
     def _add_libraries(self, module: Any) -> None:
-        """What a test calls as `numpy.testing.assert_allclose` is looked up when it is called."""
+        """Watch the foreign modules that `module` names, and the `testing` of each.
+
+        What a test calls as `numpy.testing.assert_allclose` is looked up when it is called.
+        """
         named = [value for value in vars(module).values() if isinstance(value, types.ModuleType)]
         named += [inner for value in named for inner in [vars(value).get("testing")] if isinstance(inner, type(value))]
         for library in named:

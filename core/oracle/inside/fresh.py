@@ -93,7 +93,7 @@ class Configured(Bare):
         read_framework()
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
-        """As `pytest.main` goes on from here."""
+        """Collect `files` and run, as `pytest.main` goes on from here; return the exit status."""
         if files is not None:
             self._pytest.args = files
         for plugin in plugins:
@@ -175,7 +175,7 @@ def _rewritten(module: Any) -> bool:
 
 
 def _files(request: dict[str, Any]) -> list[str] | None:
-    """Of the tests asked for; None for all there are."""
+    """Return the files of the tests asked for; None for all there are."""
     if request.get("tests") is None or request.get("whole"):
         return None
     return files_of(request["tests"])

@@ -94,11 +94,11 @@ class AddedCase(pytest.Item):
             pytest.skip(reason)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
-        """What unittest would print."""
+        """Return what unittest would print."""
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Where the module lies."""
+        """Return where the module lies, no line, and the test's name."""
         return self.path, None, self.name
 
 

@@ -38,7 +38,10 @@ def read_framework() -> None:
 
 
 def signature_in(properties: Iterable[tuple[str, object]]) -> str:
-    """What a test left under SIGNATURE; a long one is cut, but two that differ stay different."""
+    """Return what a test left under SIGNATURE, else an empty text.
+
+    A long one is cut, but two that differ stay different.
+    """
     found = [value for name, value in properties if name == SIGNATURE]
     text = found[-1] if found else ""
     if type(text) is not str:
@@ -80,7 +83,7 @@ def arranged(text: str, root: str, limit: int) -> str:
 
 
 def message_of(error: BaseException, root: str) -> str:
-    """What `arranged` makes of a whole traceback, without reading the code of frames that it leaves out."""
+    """Return what `arranged` makes of a whole traceback, without reading the code of frames that it leaves out."""
     whole = traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False)
     parts: list[traceback.TracebackException | None] = [whole]
     for part in parts:

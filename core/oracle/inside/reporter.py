@@ -23,7 +23,7 @@ class Witness:
         self.uncollected: list[str] = []
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Of each file."""
+        """Remember what could not be collected."""
         self.uncollected += [str(report.nodeid)] if report.failed else []
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)

@@ -83,7 +83,7 @@ def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
 
 
 def _mounts() -> list[str]:
-    """Where something is mounted."""
+    """Return the folders and files at which something is mounted; empty where the system does not tell."""
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
         points = [line.split()[4] for line in file]
         return [os.fsdecode(point.replace(b"\\040", b" ").replace(b"\\134", b"\\")) for point in points]
@@ -104,7 +104,10 @@ def _names(folder: str) -> list[str]:
 
 
 def _read(folder: str, left: set[str], most: int) -> list[Entry]:
-    """All that lies in the folder, parents first. Raises OverflowError beyond `most` bytes."""
+    """Return all that lies in the folder except the names in `left`, parents first.
+
+    Raises OverflowError beyond `most` bytes.
+    """
     found = []
     for parent, folders, files in os.walk(folder):
         if parent == folder:

@@ -71,7 +71,7 @@ def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
 
 
 def prepare(original: str) -> None:
-    """What candidates in this file will need is made once, for all that are forked from here."""
+    """Make once what candidates in this file will need, for all processes that are forked from here."""
     if not original.isascii() or not COMPARISONS.isdisjoint(WORDS.findall(original)):
         with suppress(*_UNREADABLE):
             _ = _parts(original).mocked
@@ -187,7 +187,7 @@ def _is_fixed(function: Function) -> bool:
 
 
 def _is_of_own_parts(node: ast.FunctionDef) -> bool:
-    """Whether a comparison asks its own object only, or the same parts of both: then it lends no power over tests.
+    """Return whether a comparison asks its own object only, or the same parts of both: it has no power over tests then.
 
     Such are `__bool__` that looks at the object, `__contains__` that hands the question on to one of its parts, and
     `__eq__` or `__lt__` of which both sides are the same expression, once of `self` and once of `other`.
@@ -257,7 +257,10 @@ def _dump(node: ast.expr, names: dict[str, str]) -> str:
 
 
 def _hands_on(node: ast.expr, own: str, key: str) -> bool:
-    """Whether it is `key in self.part`, or `super().__contains__(key)`; a method of the key may be asked before."""
+    """Return whether it is `key in self.part`, or `super().__contains__(key)`.
+
+    A method of the key may be asked before: `key.lower() in self.part`.
+    """
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         where = node.comparators[0]
         return _reads(node.left, key) and isinstance(where, ast.Attribute) and getattr(where.value, "id", "") == own

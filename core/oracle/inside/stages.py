@@ -111,7 +111,7 @@ class Stages:
 
 
 def _run(session: Any, then: Any) -> None:
-    """As pytest does it; `then` follows the last item."""
+    """Run the items of the session as pytest does; `then` follows the last item."""
     items = [*session.items]
     for item, following in zip(items, [*items[1:], then]):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

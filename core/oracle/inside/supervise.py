@@ -269,7 +269,7 @@ def _read(end: int, ends: dict[int, Callable[[bytes], None]]) -> bool:
 
 
 def _most_bytes(request: dict[str, Any]) -> int:
-    """How much a child may report; a suite can have tens of thousands of tests."""
+    """Return how many bytes a child may report; a suite can have tens of thousands of tests."""
     if request.get("identity"):
         return TRACE_BYTES
     each = EACH_BYTES if request.get("fail_fast") else EACH_FAILURE_BYTES
@@ -292,7 +292,10 @@ def descendants() -> list[int]:
 
 
 def outliving() -> bool:
-    """Whether descendants go on, a moment after the child has ended. What multiprocessing keeps running ends later."""
+    """Return whether descendants go on, a moment after the child has ended.
+
+    What multiprocessing keeps running does not count, as it ends later.
+    """
     give_up = time.monotonic() + GRACE
     while any(map(_goes_on, descendants())):
         if time.monotonic() > give_up:

@@ -138,7 +138,7 @@ class Zygote:
                 signal.signal(number, signal.SIG_IGN)
 
     def _ready(self) -> Any:
-        """What runs the tests, made as far as it can be before a fork; None where each child makes its own."""
+        """Return what runs the tests, made as far as it can be before a fork; None where each child makes its own."""
         config = self._config
         if config.get("plain"):
             from .bench.plain import Plain

@@ -95,7 +95,7 @@ class BubblewrapSandbox:
         self.claims = ISOLATION | frozenset(self._bounds())
 
     def _bounds(self) -> Iterator[Claim]:
-        """What bounds memory and processes here."""
+        """Yield what can be claimed of memory and processes here."""
         if self._groups is not None:
             yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
         elif self._prlimit is not None:
@@ -103,7 +103,7 @@ class BubblewrapSandbox:
 
     @property
     def detail(self) -> str:
-        """What works here and what does not, for a person."""
+        """Return what is bounded here and what is not, for a person to read."""
         if Claim.BOUNDED_MEMORY in self.claims:
             return "memory and processes are bounded by a control group"
         if Claim.BOUNDED_MEMORY_EACH in self.claims:
@@ -171,7 +171,7 @@ class BubblewrapSandbox:
 
 
 def _refused(message: str) -> SandboxError:
-    """What to say when bwrap made no namespace."""
+    """Return the error to raise when bwrap made no namespace; `message`: what it printed."""
     last = message.strip().splitlines()[-1:] or ["bwrap ended without a word"]
     return SandboxError(f"bubblewrap cannot start a sandbox: {last[0]}.", userns_remedy())
 

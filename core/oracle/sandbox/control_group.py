@@ -115,7 +115,10 @@ def _own_groups(controller: str) -> Iterator[Path]:
 
 
 def _parents() -> Iterator[tuple[Path, ...]]:
-    """Where groups may be made, best first: below our own group, then beside it."""
+    """Yield the folders where groups may be made, best first: below our own group, then beside it.
+
+    In the first version of control groups, memory and processes have a folder each.
+    """
     for own in _own_groups(""):
         for parent in (own, own.parent):
             control = parent / "cgroup.subtree_control"

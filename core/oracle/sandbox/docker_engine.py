@@ -86,7 +86,7 @@ def find_engine() -> Engine:
 
 
 def other_engines(chosen: Engine) -> Iterator[Engine]:
-    """Those that answer beside the chosen one, so that people can name them in DOCKER_HOST."""
+    """Yield the engines that answer beside the chosen one, so that people can name them in DOCKER_HOST."""
     known = {_place(chosen.options)}
     for options in _addresses():
         if _place(options) not in known:
@@ -101,7 +101,10 @@ def _place(options: Mapping[str, Any]) -> str:
 
 
 def _addresses() -> Iterator[dict[str, Any]]:
-    """Where an engine may be, best first."""
+    """Yield the options by which an engine may be reached, best first.
+
+    Raises SandboxError where DOCKER_HOST is to be spoken to by TLS.
+    """
     if os.environ.get("DOCKER_HOST"):
         if os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH"):
             # Tests are driven through a stream that docker-py hands over below the encryption.
@@ -138,7 +141,7 @@ def _context_socket() -> Iterator[str]:
 
 
 def _ask(options: dict[str, Any]) -> Engine:
-    """What the engine at `options` is. Raises one of `FAILURES`."""
+    """Return the engine at `options` as it describes itself. Raises one of `FAILURES`."""
     client = _connect(options, 10, "auto")
     try:
         version, info = client.version(), client.info()

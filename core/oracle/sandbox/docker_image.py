@@ -85,7 +85,7 @@ def _imported(client: APIClient, repository: str, digest: str, content: bytes | 
 
 
 def inspect(client: APIClient, name: str) -> dict[str, Any]:
-    """What the engine knows of an image. Raises ImageNotFound, or another of `FAILURES`."""
+    """Return what the engine knows of an image. Raises ImageNotFound, or another of `FAILURES`."""
     return cast(dict[str, Any], client.inspect_image(name))  # type: ignore[no-untyped-call]
 
 

@@ -36,7 +36,7 @@ class StdinSocket(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        """Of the socket."""
+        """Return the socket's descriptor."""
         return self._connection.fileno()
 
     def write(self, data: object) -> int:

@@ -53,7 +53,7 @@ class DockerSandbox:
 
     @property
     def detail(self) -> str:
-        """Which engine, and what it cannot bound, for a person."""
+        """Return which engine it is and what it cannot bound, for a person to read."""
         words = [self._engine.title]
         for claim, what in ((Claim.BOUNDED_MEMORY, "memory"), (Claim.BOUNDED_PROCESSES, "the number of processes")):
             if claim not in self.claims:
@@ -66,7 +66,7 @@ class DockerSandbox:
         return tuple(engine.title for engine in other_engines(self._engine))
 
     def _lacking(self) -> Iterator[Claim]:
-        """What this engine cannot hold."""
+        """Yield the claims that this engine cannot keep."""
         if not self._engine.bounds_memory:
             yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH)
         if not self._engine.bounds_processes:
@@ -91,7 +91,7 @@ class DockerSandbox:
             raise _failed(self._engine, error) from error
 
     def _user(self, project: Path) -> User:
-        """Who runs the program. An engine without root maps all users but one to strangers."""
+        """Return the user who runs the program. An engine without root maps all users but one to strangers."""
         if self._engine.rootless and not self._engine.podman:
             return User(NOBODY, NOBODY)
         return inside_user(project)
@@ -127,7 +127,7 @@ class DockerSandbox:
 
 
 def _failed(engine: Engine, error: Exception) -> SandboxError:
-    """What to say when the engine did not do as asked."""
+    """Return the error to raise when the engine did not do as asked."""
     if isinstance(error, ConnectionError | FileNotFoundError):
         return SandboxError(
             f"{engine.kind} no longer answers at {engine.address} ({error.strerror or error}).",

@@ -54,12 +54,12 @@ class HostSystem:
 
     @property
     def covers(self) -> tuple[Path, ...]:
-        """All paths that are there without being asked for."""
+        """Return all paths that a sandbox shows without being asked for them."""
         return (*self.mounts, *(Path(path) for path, _ in self.links))
 
 
 def host_system() -> HostSystem:
-    """What stands on this machine."""
+    """Return the system folders and files of this machine."""
     folders = [Path(name) for name in _FOLDERS]
     links = tuple((str(path), str(path.readlink())) for path in folders if path.is_symlink())
     mounts = tuple(path for path in folders if path.is_dir() and not path.is_symlink())
@@ -104,7 +104,7 @@ def shared_memory_mib(scratch_mib: int) -> int:
 
 
 def _resolved(path: Path) -> Path:
-    """Where `path` leads. Raises SandboxError when it leads nowhere."""
+    """Return where `path` leads. Raises SandboxError when it leads nowhere."""
     try:
         return path.resolve(strict=True)
     except (OSError, RuntimeError) as error:

@@ -62,7 +62,7 @@ class LandlockSandbox(Guarded):
 
     @property
     def detail(self) -> str:
-        """What is bounded and what is not, for a person."""
+        """Return what is bounded and what is not, for a person to read."""
         return (
             f"Landlock {self._abi} of {self._kernel}; memory is bounded for each process and space for each file, not "
             "for all together, and tests can use no sockets, no shared memory and no fixed /tmp"

@@ -27,7 +27,7 @@ class Tail:
                 self._size -= len(self._chunks.popleft())
 
     def text(self) -> str:
-        """What is kept, undecodable bytes replaced."""
+        """Return what is kept as text, with undecodable bytes replaced."""
         with self._lock:
             data = b"".join(self._chunks)
         return data[-KEPT:].decode(errors="replace")

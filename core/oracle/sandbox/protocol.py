@@ -107,7 +107,7 @@ class Sandbox(Protocol):
 
     @property
     def detail(self) -> str:
-        """What it is and what it does not bound, for a person."""
+        """Return what the sandbox is and what it does not bound, for a person to read."""
 
     @property
     def others(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Guarded(ABC):
     @property
     @abstractmethod
     def detail(self) -> str:
-        """What it is and what it does not bound, for a person."""
+        """Return what the sandbox is and what it does not bound, for a person to read."""
 
     @abstractmethod
     def _confined(self, launch: Launch) -> Confinement | None:
@@ -115,7 +115,7 @@ class Unconfined(Guarded):
 
     @property
     def detail(self) -> str:
-        """What there is to fear, for a person."""
+        """Return what there is to fear, for a person to read."""
         return "the code under test can read and write whatever you can, and reach the network"
 
     def _confined(self, launch: Launch) -> None:

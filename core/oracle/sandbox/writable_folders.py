@@ -43,5 +43,5 @@ def is_data(path: Path) -> bool:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What is in it now and is mounted there."""
+    """Return what is in the folder now and is mounted there: all but the data files that are copied."""
     return sorted(set(folder.iterdir()) - set(copied(folder)))

@@ -145,6 +145,6 @@ def check_name(ran: tuple[Ran, Ran], name: str, later: str, record: Any) -> None
 
 
 def check_printed(ran: tuple[Ran, Ran], record: Any) -> None:
-    """What was printed, where the original prints."""
+    """Record what the cell printed; where the original prints, raise AssertionError unless both print the same."""
     record("rtc_signature", "value " + shortened(repr(ran[1].printed)))
     assert not ran[0].printed or ran[0].printed == ran[1].printed, "the cell printed " + repr(ran[1].printed[:500])

@@ -89,13 +89,16 @@ class Recording:
         return result
 
     def said(self) -> str:
-        """What the last call gave, for the message of a failed assertion."""
+        """Return what the last call gave, for the message of a failed assertion."""
         if not self._given:
             return "the function was not called"
         return "the function gave " + self._text(*self._given[-1])
 
     def signature(self, error: BaseException) -> str:
-        """Of a test that ended with `error`: what the function raised, else what it gave, call by call."""
+        """Return the signature of a test that ended with `error`.
+
+        It is what the function raised, else what it gave, call by call; the error itself where it was not called.
+        """
         if isinstance(error, MemoryError):
             return "memory"
         if self._given and self._given[-1][0] == "error":
@@ -212,7 +215,7 @@ def _fields(value: Any) -> Any:
 
 
 def _drawn(value: Any, inner: tuple[int, ...]) -> str:
-    """What an iterator gives, up to a thousand of it."""
+    """Return the text of what an iterator gives, up to a thousand of it; close it where it can be closed."""
     parts = list(_each(itertools.islice(value, MOST_ITEMS), inner))
     more = ", ..." if len(parts) == MOST_ITEMS else ""
     if hasattr(value, "close"):
@@ -221,7 +224,7 @@ def _drawn(value: Any, inner: tuple[int, ...]) -> str:
 
 
 def _array(value: Any, inner: tuple[int, ...]) -> str:
-    """Of numpy or pandas; a single number is like Python's own."""
+    """Return the text of an array of numpy or pandas; that of a single number is like Python's own."""
     if value.shape == () and hasattr(value, "item"):
         return _canon(value.item(), inner)
     content = _canon(value.tolist(), inner)

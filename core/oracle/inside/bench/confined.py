@@ -125,7 +125,10 @@ def confined(tree: ast.Module) -> bool:
 
 
 def _walk(tree: ast.AST) -> list[ast.AST]:
-    """All nodes, without those that say how a name is used; faster than `ast.walk`, as every candidate waits for it."""
+    """Return all nodes, without those that say how a name is used.
+
+    It is faster than `ast.walk`: every candidate waits for it.
+    """
     nodes = [tree]
     for node in nodes:
         for value in vars(node).values():
@@ -137,7 +140,10 @@ def _walk(tree: ast.AST) -> list[ast.AST]:
 
 
 def _types_asked(compared: Sequence[Any], attributes: Sequence[Any]) -> Iterator[ast.expr]:
-    """Where `type` is named in `type(x) == y` or `type(x).__name__`: with it in hand, a program could make classes."""
+    """Yield each `type` that is named in `type(x) == y` or `type(x).__name__`.
+
+    It is refused elsewhere: with it in hand, a program could make classes.
+    """
     looked = [side for node in compared for side in (node.left, *node.comparators)]
     looked += [node.value for node in attributes if node.attr == "__name__"]
     for call in looked:

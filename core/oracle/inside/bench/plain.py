@@ -236,11 +236,11 @@ class _Calls:
                 self._fail()
 
     def canaries(self, bits: list[int]) -> list[str]:
-        """What calls come to that must fail (1) or must not; the parent knows which."""
+        """Call tests that must fail (1) or must not, and return how each ended; the parent knows which must fail."""
         return ["passed" if self._call(_wrong if bit else _right)[0] is None else "failed" for bit in bits]
 
     def _call(self, test: Callable[..., None]) -> tuple[BaseException | None, list[tuple[str, object]], str]:
-        """What it raised, what it recorded and what was printed meanwhile."""
+        """Call a test; return what it raised, what it recorded and what was printed meanwhile."""
         properties: list[tuple[str, object]] = []
         streams, printed = (sys.stdout, sys.stderr), io.StringIO()
         sys.stdout = sys.stderr = printed
