@@ -64,7 +64,7 @@ def is_claimed(database: Path, run_id: int) -> bool:
 
 
 def _take(path: Path) -> int | None:
-    """An open, locked handle; None while somebody else holds the lock or has just removed the file."""
+    """Return an open, locked handle, or None while somebody else holds the lock or has just removed the file."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | platform.PRIVATE, 0o644)
     try:
         platform.lock(handle)

@@ -95,7 +95,7 @@ def _place(path: Path | str) -> _Place | None:
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    """Python's audit hook: raise OSError where code other than SQLite is about to open a connected database."""
+    """Raise OSError where Python code other than SQLite is about to open a connected database (an audit hook)."""
     paths = _GUARDED.get(event)
     if paths is None or not _connected:
         return

@@ -19,7 +19,7 @@ _FIRST = {"transform": 0, "forward": 1, "backward": 2, "baseline": 3}
 
 
 def _frozen(kind: type[T], row: Row, **given: Any) -> T:
-    """A frozen value whose fields are the row's columns of the same names, but for those that are `given`."""
+    """Return a frozen value whose fields are the row's columns of the same names, but for those that are `given`."""
     return kind(**{name: row[name] for name in _fields(kind) if name not in given}, **given)
 
 
@@ -29,7 +29,7 @@ def _fields(kind: Any) -> Iterable[str]:
 
 
 def run_row(row: Row, status: str, figures: RunFigures) -> RunRow:
-    """A run joined with its project, with what was counted and scored."""
+    """Return a run joined with its project, with what was counted and scored."""
     return _frozen(
         RunRow,
         row,
@@ -50,7 +50,7 @@ def run_row(row: Row, status: str, figures: RunFigures) -> RunRow:
 
 
 def item_row(row: Row, measures: Mapping[str, float]) -> ItemRow:
-    """An item joined with its state."""
+    """Return an item joined with its state."""
     return _frozen(
         ItemRow,
         row,
@@ -65,29 +65,29 @@ def item_row(row: Row, measures: Mapping[str, float]) -> ItemRow:
 
 
 def candidate_row(row: Row, scores: Mapping[str, float]) -> CandidateRow:
-    """A judged sample with the text it stands for."""
+    """Return a judged sample with the text it stands for."""
     return _frozen(CandidateRow, row, passed=bool(row["passed"]), origin=_mapping(row["origin"]), scores=scores)
 
 
 @lru_cache(maxsize=4096)
 def _tuple(text: str) -> tuple[str, ...]:
-    """A list as it is stored; many items have the same one, and share it."""
+    """Return a list that is stored as JSON; many items have the same one, and share it."""
     return tuple(json.loads(text))
 
 
 @lru_cache(maxsize=4096)
 def _mapping(text: str) -> Mapping[str, str]:
-    """A mapping as it is stored, shared likewise, so read only."""
+    """Return a mapping that is stored as JSON, shared likewise, so read only."""
     return MappingProxyType(json.loads(text))
 
 
 def item(row: ItemRow) -> Item:
-    """The item as the pipeline knows it."""
+    """Return the item as the pipeline knows it."""
     return Item(**{name: getattr(row, name) for name in _fields(Item)})
 
 
 def sample_row(row: Row, scores: Sequence[Row]) -> SampleRow:
-    """A sample joined with its last verdict, whose columns start with `v_`; `scores` are its own."""
+    """Return a sample joined with its last verdict, whose columns start with `v_`; `scores` are its own."""
     pairs = [(score["metric"], score["reference_id"], score["value"]) for score in scores]
     return _frozen(
         SampleRow,
@@ -110,7 +110,7 @@ def _verdict_row(row: Row) -> VerdictRow | None:
 
 
 def in_trace_order(samples: Sequence[SampleRow]) -> list[SampleRow]:
-    """Each sample followed by what was made from it; the model's before a person's, baselines last."""
+    """Return each sample followed by what was made from it; the model's before a person's, baselines last."""
     children: dict[int | None, list[SampleRow]] = {}
     for sample in sorted(samples, key=_trace_order):
         children.setdefault(sample.parent_id, []).append(sample)
@@ -128,10 +128,10 @@ def _trace_order(sample: SampleRow) -> tuple[int, bool, int, int]:
 
 
 def test_row(row: Row) -> TestRow:
-    """One row of `test_results`."""
+    """Return the value of one row of `test_results`."""
     return _frozen(TestRow, row)
 
 
 def label_row(row: Row) -> LabelRow:
-    """One row of `labels`."""
+    """Return the value of one row of `labels`."""
     return _frozen(LabelRow, row)

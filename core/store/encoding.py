@@ -20,28 +20,28 @@ Row = dict[str, Any]
 
 
 def now() -> str:
-    """The time as it is stored: UTC, ISO 8601, to the millisecond."""
+    """Return the time as it is stored: UTC, ISO 8601, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def clean(value: Any) -> Any:
-    r"""Text as SQLite can hold it: a lone surrogate is kept readable as `\udc80`."""
+    r"""Return text as SQLite can hold it: a lone surrogate is kept readable as `\udc80`."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
 
 
 def prompt_hash(text: str) -> str:
-    """The key of a prompt: sha256 of its exact text."""
+    """Return the key of a prompt: sha256 of its exact text."""
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def taxonomy_row(taxonomy: Taxonomy) -> Row:
-    """A row of `taxonomies`."""
+    """Return a row of `taxonomies`."""
     text = clean(taxonomy.to_toml())
     return {"hash": prompt_hash(text), "version": taxonomy.version, "text": text, "added_at": now()}
 
 
 def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row:
-    """A row of `projects`."""
+    """Return a row of `projects`."""
     row = {"root": clean(str(root)), "name": name, "revision": revision, "dirty": int(dirty)}
     return row | {"added_at": now()}
 
@@ -52,7 +52,7 @@ def models_text(model: ModelInfo, backward_model: ModelInfo) -> str:
 
 
 def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_model: ModelInfo, suite: Suite) -> Row:
-    """A row of `runs` without its surroundings (sandbox, version, fingerprint)."""
+    """Return a row of `runs` without its surroundings (sandbox, version, fingerprint)."""
     return {
         "project_id": project_id,
         "task": str(settings.task),
@@ -79,7 +79,7 @@ def suite_text(suite: Suite) -> str:
 
 
 def item_row(run_id: int, item: Item) -> Row:
-    """A row of `items`."""
+    """Return a row of `items`."""
     return {
         "run_id": run_id,
         **_plain(item, "kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive"),
@@ -96,12 +96,12 @@ def item_row(run_id: int, item: Item) -> Row:
 
 
 def _plain(value: object, *names: str) -> Row:
-    """Attributes that stand in columns of their own names."""
+    """Return attributes that stand in columns of their own names."""
     return {name: getattr(value, name) for name in names}
 
 
 def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
-    """A row of `samples`, `counted` left to the caller."""
+    """Return a row of `samples`, `counted` left to the caller."""
     return {
         "item_id": item_id,
         "parent_id": parent_id,
@@ -121,7 +121,7 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
 
 
 def verdict_row(sample_id: int, verdict: Verdict) -> Row:
-    """A row of `verdicts`."""
+    """Return a row of `verdicts`."""
     ran = [test for test in verdict.tests if test.outcome not in ("skipped", "missing")]
     return {
         "sample_id": sample_id,
@@ -135,7 +135,7 @@ def verdict_row(sample_id: int, verdict: Verdict) -> Row:
 
 
 def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
-    """Rows of `test_results`, in the order the tests ran."""
+    """Yield rows of `test_results`, in the order the tests ran."""
     for test in verdict.tests:
         yield {
             "verdict_id": verdict_id,
@@ -148,7 +148,7 @@ def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
 
 
 def unknown_run(run_id: int, known: Sequence[int], path: Path) -> StoreError:
-    """The error that there is no such run; it names those there are."""
+    """Return the error that there is no such run; it names the latest of those there are."""
     if not known:
         return StoreError(f"There is no run {run_id} in {path}: it holds none.", "Start a run first.")
     ids = ", ".join(map(str, known[-20:]))

@@ -25,12 +25,12 @@ _LATER = ("path", "served", "backward_style")
 
 
 def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
-    """One JSON object a line; return the number of lines. Raises StoreError, OSError."""
+    """Write one JSON object a line; return the number of lines. Raises StoreError, OSError."""
     return write_lines(export_rows(reader, run_id), stream)
 
 
 def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
-    """A header and one record a code sample, in a stream opened with `newline=""`; return the number of records.
+    """Write a header and one record a code sample to a stream opened with `newline=""`; return the number of records.
 
     Lists (tests) and what has names of its own (facets, origin) are written as JSON. Raises StoreError, OSError.
     """
@@ -46,7 +46,7 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
 
 
 def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:
-    """Every code sample with its item, its description, its verdict, its scores and where it comes from.
+    """Yield every code sample with its item, its description, its verdict, its scores and where it comes from.
 
     Words that nothing was made from, but that were compared with something, have a row as well. All rows have the same
     keys. A baseline's description is empty; a metric that was not computed is None.
@@ -138,7 +138,7 @@ def _verdict_columns(sample: SampleRow) -> Row:
 
 
 def _run_columns(run: RunRow) -> Row:
-    """Provenance: what is needed to make the sample again."""
+    """Return the run's provenance: what is needed to make the sample again."""
     models, config = json.loads(run.model_json), json.loads(run.config_json)
     return {
         "task": run.task,

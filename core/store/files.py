@@ -20,7 +20,7 @@ _SMALLEST = 512
 
 
 def canonical(path: Path) -> Path:
-    """The file itself, links followed: its log and its locks stand beside it. Never raises."""
+    """Return the path of the file itself, links followed: its log and its locks stand beside it. Never raises."""
     return Path(os.path.realpath(path))
 
 
@@ -47,7 +47,7 @@ def network_caution(path: Path, mounts: str | None = None) -> str:
 
 
 def refuse_database(path: Path) -> None:
-    """Before a file is written: raise UserError where a database or a file of one stands, whose runs would be gone."""
+    """Raise UserError where a database or a file of one stands, before it is written over and its runs are gone."""
     for ending in ("", *SIDE_FILES):
         base = path.with_name(path.name.removesuffix(ending))
         if path.name.endswith(ending) and path.is_file() and _is_database(base):
@@ -56,7 +56,7 @@ def refuse_database(path: Path) -> None:
 
 
 def _is_database(path: Path) -> bool:
-    """Asked of SQLite: to open the file here would drop the locks that connections of this process hold on it."""
+    """Ask SQLite whether the file is a database: opening it here would drop the locks of this process's connections."""
     if not path.is_file() or path.stat().st_size < _SMALLEST:
         return False
     try:
@@ -125,7 +125,7 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 
 def _readable(path: Path) -> sqlite3.Connection:
-    """A read-only connection, also where the folder allows no side files."""
+    """Return a read-only connection, also where the folder allows no side files."""
     db = connect(path, "ro")
     try:
         version(db)
@@ -144,7 +144,7 @@ def _readable(path: Path) -> sqlite3.Connection:
 
 
 def _check_rights(path: Path) -> None:
-    """A database and its folder must both be writable: the log stands beside the file."""
+    """Raise StoreError unless a database and its folder are both writable: the log stands beside the file."""
     if not path.parent.is_dir():
         raise StoreError(f"The folder {path.parent} does not exist.", f"Create it, or {ANOTHER}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
@@ -154,14 +154,14 @@ def _check_rights(path: Path) -> None:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """WAL lets views read while a run writes; NORMAL survives a killed process, which FULL would not better."""
+    """Set up a connection: WAL lets views read while a run writes; NORMAL survives a killed process as well as FULL."""
     db.execute("PRAGMA journal_mode = WAL").fetchone()
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA foreign_keys = ON")
 
 
 def _refuse_second_name(path: Path) -> None:
-    """Under another name SQLite would look for the log beside that name, and miss what the first one holds."""
+    """Raise StoreError for a file with a second name, by which SQLite would miss the log beside the first one."""
     if path.stat().st_nlink > 1:
         raise StoreError(
             f"The database {path} has a second name (a hard link), by which its last changes would be missed.",

@@ -34,7 +34,7 @@ def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
 
 
 def read_labels(text: str) -> Iterator[FileLabel]:
-    """The labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+    """Read the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
     # A spreadsheet puts a byte order mark before what it saves.
     begin = text.lstrip("\ufeff").lstrip()
     if begin.startswith("label_id,"):
@@ -47,7 +47,7 @@ Content = tuple[str, ...]
 
 
 def _owner(label: FileLabel) -> Owner:
-    """Whose word a label is; a sample has one decision, whoever took it."""
+    """Return whose word a label is; a sample has one decision, whoever took it."""
     return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
 
 

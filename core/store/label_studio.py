@@ -36,14 +36,14 @@ _REMEDY = "Choose a JSON file that Label Studio exported from tasks which were w
 
 
 def labelling_interface(taxonomy: Taxonomy) -> str:
-    """The labelling configuration that the tasks are made for: to be pasted into a project's settings."""
+    """Return the labelling configuration that the tasks are made for: to be pasted into a project's settings."""
     return _INTERFACE.format(
         choices="\n".join(_choice(mode.id, mode.name, f"{mode.about} {mode.guide}") for mode in taxonomy.offered)
     )
 
 
 def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, unlabelled: bool = False) -> int:
-    """A JSON list with one task a labelled sample; return their number. Raises StoreError, OSError.
+    """Write a JSON list with one task a labelled sample; return their number. Raises StoreError, OSError.
 
     unlabelled: reconstructions without a label become tasks too, to be labelled there.
     """
@@ -63,7 +63,7 @@ def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, u
 
 
 def read_label_studio(text: str) -> Iterator[FileLabel]:
-    """The labels in an exported file. Raises UserError."""
+    """Yield the labels in an exported file. Raises UserError."""
     try:
         for task in json.loads(text):
             for annotation in task.get("annotations", ()):
@@ -113,7 +113,7 @@ def _given(sample_id: int, annotation: Mapping[str, Any]) -> FileLabel:
 
 
 def _annotator(annotation: Mapping[str, Any]) -> str:
-    """Whoever the file names: by user name, e-mail address or number."""
+    """Return whoever the file names: by user name, e-mail address or number."""
     by = annotation.get("completed_by")
     named = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
     return str(named) if named is not None else NOBODY

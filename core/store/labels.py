@@ -39,12 +39,12 @@ class FileLabel:
 
 
 def write_labels_jsonl(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
-    """One JSON object a label of these runs; return the number of lines. Raises StoreError, OSError."""
+    """Write one JSON object a label of these runs; return the number of lines. Raises StoreError, OSError."""
     return write_lines(label_rows(reader, runs), stream)
 
 
 def write_lines(rows: Iterable[Row], stream: TextIO) -> int:
-    """One JSON object a row; return the number of lines. Raises OSError."""
+    """Write one JSON object a row; return the number of lines. Raises OSError."""
     count = 0
     for row in rows:
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -53,7 +53,7 @@ def write_lines(rows: Iterable[Row], stream: TextIO) -> int:
 
 
 def write_labels_csv(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
-    """A header and one record a label, in a stream opened with `newline=""`; return the number of records."""
+    """Write a header and one record a label to a stream opened with `newline=""`; return the number of records."""
     writer = csv.DictWriter(stream, COLUMNS, lineterminator=LINE_END)
     writer.writeheader()
     count = 0
@@ -64,7 +64,7 @@ def write_labels_csv(reader: Reader, runs: Sequence[int], stream: TextIO) -> int
 
 
 def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
-    """Every label and decision that holds, by sample, with its region, texts and verdict. Raises StoreError."""
+    """Yield every label and decision that holds, by sample, with its region, texts and verdict. Raises StoreError."""
     names = mode_names(reader)
     for run_id in runs:
         by_sample: dict[int, list[LabelRow]] = {}
@@ -105,7 +105,7 @@ def _label_columns(label: LabelRow) -> Row:
 
 
 def mode_names(reader: Reader) -> dict[str, str]:
-    """The name of every error mode that labels were chosen from, by id; the newest where it was renamed."""
+    """Return the name of every error mode that labels were chosen from, by id; the newest where it was renamed."""
     return {mode.id: mode.name for taxonomy in reader.taxonomies() for mode in taxonomy.modes}
 
 
@@ -115,7 +115,7 @@ def named(mode: str, names: Mapping[str, str]) -> str:
 
 
 def read_labels_jsonl(text: str) -> Iterator[FileLabel]:
-    """The labels in a file of `write_labels_jsonl`. Raises UserError."""
+    """Yield the labels in a file of `write_labels_jsonl`. Raises UserError."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
@@ -125,7 +125,7 @@ def read_labels_jsonl(text: str) -> Iterator[FileLabel]:
 
 
 def read_labels_csv(text: str) -> Iterator[FileLabel]:
-    """The labels in a file of `write_labels_csv`. Raises UserError."""
+    """Yield the labels in a file of `write_labels_csv`. Raises UserError."""
     for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=1):
         try:
             yield _given(row)
@@ -134,7 +134,7 @@ def read_labels_csv(text: str) -> Iterator[FileLabel]:
 
 
 def _given(row: Mapping[str, Any]) -> FileLabel:
-    """The label of a row. Raises KeyError, TypeError, ValueError."""
+    """Return the label of a row. Raises KeyError, TypeError, ValueError."""
     mode, annotator, note = row["mode"], row["annotator"], str(row.get("note") or "")
     if not isinstance(mode, str) or not (mode.split() or note) or not isinstance(annotator, str):
         raise ValueError("no mode, no note or no annotator")

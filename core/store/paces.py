@@ -55,7 +55,10 @@ def pace(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) ->
 
 
 def _parts(kept: Sequence[tuple[float, Row]]) -> list[float]:
-    """Seconds a sample in each part of a run; regions that are sampled together end together, so a part has several."""
+    """Return the seconds a sample took in each part of a run.
+
+    Regions that are sampled together end together, so a part has several.
+    """
     count = max(min(PARTS, len(kept) // REGIONS_OF_PART), 1)
     numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * count // len(kept))
     parts = [[each for _, each in group] for _, group in numbered]

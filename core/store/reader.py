@@ -95,7 +95,7 @@ class Reader:
 
     @property
     def path(self) -> Path:
-        """The database file."""
+        """Return the database file."""
         return self._path
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class Reader:
         self._db.close()
 
     def change_count(self) -> int:
-        """A number that changes with every commit by anybody, this process included."""
+        """Return a number that changes with every commit by anybody, this process included."""
         # It counts commits by other connections only. This one never writes, so it misses none.
         return int(self._rows("PRAGMA data_version")[0]["data_version"])
 
@@ -118,12 +118,12 @@ class Reader:
             return [self._run_row(row) for row in rows]
 
     def run(self, run_id: int) -> RunRow:
-        """One run, hidden or not. Raises StoreError naming the known ids when there is none."""
+        """Return one run, hidden or not. Raises StoreError naming the known ids when there is none."""
         with self._snapshot():
             return self._run_row(self._run(run_id))
 
     def figures(self, run_id: int) -> RunFigures:
-        """Counts and scores of a run. Raises StoreError when unknown."""
+        """Return the counts and scores of a run. Raises StoreError when unknown."""
         with self._snapshot():
             return self._figures(self._run(run_id))
 
@@ -150,14 +150,14 @@ class Reader:
         return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
 
     def item(self, item_id: int) -> ItemRow:
-        """One item. Raises Bug when there is none."""
+        """Return one item. Raises Bug when there is none."""
         with self._snapshot():
             row = self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id)
             measures = self._values("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
         return decoding.item_row(row, measures.get(item_id, {}))
 
     def samples(self, item_id: int) -> list[SampleRow]:
-        """The trace of an item: each forward sample followed by its backward samples, baselines last."""
+        """Return the trace of an item: each forward sample followed by its backward samples, baselines last."""
         with self._snapshot():
             scores: dict[int, list[Row]] = {}
             for row in self._rows(statements.SCORES, item_id):
@@ -166,54 +166,54 @@ class Reader:
         return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], ())) for row in rows])
 
     def existing(self, run_id: int) -> list[ExistingItem]:
-        """Everything a run has made so far, for resuming it."""
+        """Return everything a run has made so far, for resuming it."""
         with self._snapshot():
             return [ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id))) for row in self.items(run_id)]
 
     def drawn(self, run_id: int) -> dict[str, Item]:
-        """The items that a run drew itself, by key, in their order."""
+        """Return the items that a run drew itself, by key, in their order."""
         return {row.key: decoding.item(row) for row in self.items(run_id) if not row.extra}
 
     def existing_item(self, item_id: int) -> ExistingItem:
-        """One item with everything made of it. Raises Bug when there is none."""
+        """Return one item with everything made of it. Raises Bug when there is none."""
         with self._snapshot():
             row = self.item(item_id)
             return ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id)))
 
     def tests(self, verdict_id: int) -> list[TestRow]:
-        """The tests of a verdict in the order they ran."""
+        """Return the tests of a verdict in the order they ran."""
         sql = "SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id"
         return list(map(decoding.test_row, self._rows(sql, verdict_id)))
 
     def prompt(self, prompt_hash: str) -> str:
-        """The exact text a model was asked. Raises Bug when unknown."""
+        """Return the exact text a model was asked. Raises Bug when unknown."""
         row = self._one("prompt", "SELECT text FROM prompts WHERE hash = ?", prompt_hash)
         return str(row["text"])
 
     def labels(self, sample_id: int) -> list[LabelRow]:
-        """The history of a sample's labels, oldest first."""
+        """Return the history of a sample's labels, oldest first."""
         sql = f"{statements.LABELS} FROM labels l {statements.TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id"
         return list(map(decoding.label_row, self._rows(sql, sample_id)))
 
     def current_labels(self, run_id: int) -> list[LabelRow]:
-        """The label that holds, for every sample and annotator of a run."""
+        """Return the label that holds, for every sample and annotator of a run."""
         return list(map(decoding.label_row, self._rows(statements.LABELS_OF_RUN.format("current_labels"), run_id)))
 
     def adjudications(self, run_id: int) -> list[LabelRow]:
-        """The decision that holds, for every sample of a run on which one was made."""
+        """Return the decision that holds, for every sample of a run on which one was made."""
         return [decoding.label_row(row) for row in self._rows(statements.LABELS_OF_RUN.format("adjudications"), run_id)]
 
     def taxonomies(self) -> list[Taxonomy]:
-        """The error modes that labels of this database were chosen from, oldest first."""
+        """Return the error modes that labels of this database were chosen from, oldest first."""
         rows = self._rows("SELECT text FROM taxonomies ORDER BY rowid")
         return [parse_taxonomy(row["text"], str(self._path)) for row in rows]
 
     def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
-        """Every whole reconstruction of a run, in the order its items were drawn."""
+        """Return every whole reconstruction of a run, in the order its items were drawn."""
         return [ReconstructionRow(*row.values()) for row in self._rows(statements.RECONSTRUCTIONS, run_id)]
 
     def item_of(self, sample_id: int) -> int:
-        """The item a sample is of. Raises Bug when there is no such sample."""
+        """Return the item a sample is of. Raises Bug when there is no such sample."""
         return int(self._one("sample", "SELECT item_id FROM samples WHERE id = ?", sample_id)["item_id"])
 
     # ---- scores
@@ -233,7 +233,7 @@ class Reader:
         return {item: tuple(sorted(flags)) for item, flags in found.items()}
 
     def facets(self, run_id: int) -> list[FacetRow]:
-        """The run's figures by language, size and whatever else the items are sorted by; by facet, then value."""
+        """Return the run's figures by language, size and whatever else items are sorted by; by facet, then value."""
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
             measures = self._values(statements.ITEM_MEASURES, run_id)
@@ -275,12 +275,12 @@ class Reader:
         return self._bounds.running(shown, items, most)
 
     def scored(self, run_id: int, metric: str) -> list[ScoredRow]:
-        """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
+        """Return a metric's value beside the verdict, for every judged reconstruction of a run that counts."""
         rows = self._rows(statements.SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
 
     def candidates(self, run_id: int) -> list[CandidateRow]:
-        """Every judged piece of code of a run, baselines included, with its item's own text and its scores."""
+        """Return every judged piece of code of a run, baselines included, with its item's own text and its scores."""
         with self._snapshot():
             scores = self._values(statements.SCORES_OF_RUN, run_id)
             rows = self._rows(statements.CANDIDATES, run_id)
@@ -310,7 +310,7 @@ class Reader:
     def outcomes(
         self, runs: Sequence[int], axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
     ) -> list[OutcomeRow]:
-        """Passed or failed before and after, by cells of two `CHANGE_AXES`."""
+        """Return how many passed or failed before and after, by cells of two `CHANGE_AXES`."""
         asked = _change_parameters(runs, axes, facet, measures, noise)
         rows = self._named(statements.outcomes_sql(*axes), asked)
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
@@ -320,7 +320,7 @@ class Reader:
         return {row.pop("role"): Answers(**row) for row in self._rows(statements.ANSWERS, run_id)}
 
     def totals(self, run_id: int) -> dict[str, float]:
-        """The sum of each measure over a run's items."""
+        """Return the sum of each measure over a run's admitted items."""
         return {row["name"]: row["value"] for row in self._rows(statements.TOTALS, run_id)}
 
     def reasons(self, run_id: int) -> list[tuple[str, str, int]]:
@@ -343,7 +343,7 @@ class Reader:
         return [SpentRow(**{**row, "forward": bool(row["forward"])}) for row in self._rows(statements.SPENT, run_id)]
 
     def metrics(self, run_id: int) -> list[str]:
-        """Names of the metrics stored for a run, sorted."""
+        """Return the names of the metrics stored for a run, sorted."""
         return [row["metric"] for row in self._rows(statements.METRICS, run_id)]
 
     # ---- inside
@@ -384,7 +384,7 @@ class Reader:
         return rows[0]
 
     def _values(self, sql: str, key: int) -> dict[Any, dict[str, float]]:
-        """The last column of an answer by the first two: by what they are of (an item, a file, a sample), and name."""
+        """Return an answer's last column by its first two: what they are of (an item, a file, a sample), and name."""
         found: dict[Any, dict[str, float]] = {}
         for of, name, value in (row.values() for row in self._rows(sql, key)):
             found.setdefault(of, {})[name] = value

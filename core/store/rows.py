@@ -29,7 +29,7 @@ class Interval(Protocol):
         against: Sequence[float] | None = None,
         continuous: bool = False,
     ) -> tuple[float, float, float]:
-        """Mean, lower and upper bound of `values`, less those of `against` where given; `values` is not empty.
+        """Return mean, lower and upper bound of `values`, less those of `against` where given; `values` is not empty.
 
         `lowest`, `highest`: what a value can be, before anything is subtracted.
         """
@@ -64,13 +64,13 @@ class Answers:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Each share by its name; of no answers there is none."""
+        """Return each share by its name; of no answers there is none."""
         of = {"empty": self.made, "cut": self.made, "without_code": self.code, "unparsable": self.code}
         return {name: getattr(self, name) / all_ for name, all_ in of.items() if all_}
 
     @property
     def said(self) -> str:
-        """The shares that are not 0, of how many; empty where all are."""
+        """Return the shares that are not 0, of how many, in words; empty where all are 0."""
         if not (parts := self.words):
             return ""
         doubt = "; are they read rightly?" if max(self.shares.values()) >= NOTABLE else ""
@@ -78,7 +78,7 @@ class Answers:
 
     @property
     def words(self) -> str:
-        """The shares that are not 0; empty where all are."""
+        """Return the shares that are not 0, in words; empty where all are 0."""
         words = {"empty": "empty", "cut": "cut at their limit", "without_code": "without code", "unparsable": ""}
         parts = [f"{share:.0%} {words[name]}" for name, share in self.shares.items() if share and words[name]]
         if share := self.shares.get("unparsable"):
@@ -157,7 +157,7 @@ class RunRow:
 
     @property
     def left(self) -> int | None:
-        """About how many more items could be admitted, if as large a share of them as before; None where unknown."""
+        """Return about how many more items could be admitted, if as large a share as before is; None where unknown."""
         drawn = self.items_admitted + self.items_dropped
         if self.available is None or not drawn:
             return None
@@ -192,12 +192,12 @@ class RunRow:
 
     @property
     def headline(self) -> Score:
-        """The figure that stands for the run."""
+        """Return the figure that stands for the run."""
         return self.scores.get(task(self.task).headline, NOTHING)
 
     @property
     def secondary(self) -> Score:
-        """The figure that stands beside it, where its kind has one."""
+        """Return the figure that stands beside the headline, where its kind has one."""
         return self.scores.get(task(self.task).secondary, NOTHING)
 
     @property
@@ -252,12 +252,12 @@ class ItemRow(Item):
 
     @property
     def headline(self) -> float | None:
-        """The figure that stands for the item; None before there is one."""
+        """Return the figure that stands for the item; None before there is one."""
         return self.measures.get(task(self.task).headline)
 
     @property
     def secondary(self) -> float | None:
-        """The figure that stands beside it, where its kind has one."""
+        """Return the figure that stands beside the headline, where its kind has one."""
         return self.measures.get(task(self.task).secondary)
 
     @property
@@ -504,7 +504,7 @@ class LabelRow:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The ids of its error modes, in the order they were chosen."""
+        """Return the ids of its error modes, in the order they were chosen."""
         return tuple(self.mode.split())
 
 

@@ -45,7 +45,7 @@ class RunFigures:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """For keeping it with a finished run, so that a list of runs need not look at their samples."""
+        """Return JSON to keep with a finished run, so that a list of runs need not look at their samples."""
         return json.dumps(dataclasses.asdict(self))
 
     @classmethod
@@ -105,24 +105,24 @@ class Bounds:
     def score(
         self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, continuous: bool = False
     ) -> Score:
-        """Mean and interval of `values`, each between `lowest` and `highest`."""
+        """Return mean and interval of `values`, each between `lowest` and `highest`."""
         made = [(value,) for value in values]
         return self._score(made, Counter(made), (lowest, highest, continuous))
 
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
-        """The mean of each averaged measure of a kind, over the items that have it."""
+        """Return the mean of each averaged measure of a kind, over the items that have it."""
         rows = list(items)
         return {measure.name: self.measure(measure, rows) for measure in kind.averaged}
 
     def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Score:
-        """The mean of one measure, over the items that have it."""
+        """Return the mean of one measure, over the items that have it."""
         values = [_parts(measure, row) for row in rows if measure.name in row]
         return self._score(values, Counter(values), _scale(measure))
 
     def running(
         self, measures: Sequence[Measure], items: Sequence[tuple[int, Mapping[str, float]]], most: int
     ) -> list[RunningPoint]:
-        """Scores after each of at most `most` growing parts of `items` (id, measures), the whole among them."""
+        """Return scores after each of at most `most` growing parts of `items` (id, measures), the whole among them."""
         values: dict[str, list[Parts]] = {measure.name: [] for measure in measures}
         counted: dict[str, Counter[Parts]] = {measure.name: Counter() for measure in measures}
         points, start = [], 0
@@ -167,7 +167,7 @@ def _scale(measure: Measure) -> tuple[float, float, bool]:
 
 
 def thinned(total: int, most: int) -> list[int]:
-    """At most `most` evenly spaced counts up to `total`, `total` among them.
+    """Return at most `most` evenly spaced counts up to `total`, `total` among them.
 
     The step is a power of two, so that points stay where they are while `total` grows, and are not computed again.
     """

@@ -196,7 +196,10 @@ _PAIRED = """
 
 
 def changes_sql(form: str, row: str, column: str) -> str:
-    """Items grouped by cell and by how much they change. Averaged within an item first: it counts once a cell."""
+    """Return SQL that groups items by cell and by how much they change.
+
+    Changes are averaged within an item first: it counts once a cell.
+    """
     change, noise = (CHANGE_FORMS[form].format(before="o.value", after=after) for after in ("v.value", "n.value"))
     return f"""
         SELECT row, "column", change, noise, count(*) AS count, group_concat(run || ':' || item) AS items FROM (
@@ -208,7 +211,7 @@ def changes_sql(form: str, row: str, column: str) -> str:
 
 
 def outcomes_sql(row: str, column: str) -> str:
-    """Pairs of a yes-or-no measure, grouped by cell; where an item has several variants the first is as good as any."""
+    """Return SQL that counts pairs of a yes-or-no measure, by cell; each variant of an item makes a pair."""
     return f"""
         SELECT {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column", o.value AS before, v.value AS after,
             count(*) AS count

@@ -72,12 +72,12 @@ class Store:
 
     @property
     def path(self) -> Path:
-        """The database file."""
+        """Return the database file."""
         return self._path
 
     @property
     def reader(self) -> Reader:
-        """A read-only connection to the same file, opened at first use."""
+        """Return a read-only connection to the same file, opened at first use."""
         with self._turn:
             if self._reader is None:
                 with explained(self._path):
@@ -98,7 +98,7 @@ class Store:
     # ---- runs
 
     def add_project(self, root: Path, name: str, revision: str | None, dirty: bool) -> int:
-        """The project in this state; the same id for the same root, revision and dirty flag."""
+        """Return the id of the project in this state, stored once for each root, revision and dirty flag."""
         row = encoding.project_row(root, name, revision, dirty)
         with self._transaction():
             found = self._db.execute(
@@ -133,7 +133,7 @@ class Store:
         return run_id
 
     def check_free(self, run_id: int) -> None:
-        """Raises StoreError when the run is unknown, or claimed by somebody else."""
+        """Raise StoreError when the run is unknown, or claimed by somebody else."""
         self._require_run(run_id)
         if run_id not in self._claims:
             with explained(self._path):

@@ -64,7 +64,7 @@ class BenchmarkTrip(InFile):
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """The problems whose reference passes their tests, in an order that the seed decides."""
+        """Draw problems whose reference passes their tests, and dropped ones, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     def _item(self, problem: Problem) -> Item:
@@ -95,11 +95,11 @@ class BenchmarkTrip(InFile):
     # ---- the tree
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """The docstring, or MBPP's text."""
+        """Return the docstring, or MBPP's text."""
         return [Reference("docstring", item.directive)] if item.directive else []
 
     def expected(self, item: Item) -> int:
-        """A reference has solutions below it, and no reconstructions."""
+        """Return how many samples an item takes: a person's words have solutions below them, and no reconstructions."""
         settings = self.settings
         descriptions, codes = settings.forward_samples, settings.backward_samples
         return descriptions + descriptions * codes + codes + settings.benchmark.solve_samples
@@ -126,13 +126,13 @@ class BenchmarkTrip(InFile):
         return steps
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """RTC and lift, and pass@k as far as there are k judged solutions."""
+        """Return RTC and lift, and pass@k as far as there are k judged solutions."""
         return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
     # ---- asking and reading
 
     def shown(self, item: Item) -> str:
-        """The program; the docstring is not in it."""
+        """Return the program; the docstring is not in it."""
         return self._problems[item.key].program
 
     def _solve_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
@@ -161,12 +161,12 @@ class BenchmarkTrip(InFile):
 
 
 def pass_at(passes: Sequence[bool]) -> dict[str, float]:
-    """pass@k, as far as there are k judged programs."""
+    """Return pass@k, as far as there are k judged programs."""
     return {f"pass@{k}": pass_at_k(len(passes), sum(passes), k) for k in PASS_AT if k <= len(passes)}
 
 
 def problem_item(problem: Problem, file: Problem, start: int, trusted: Collection[str], reason: str) -> Item:
-    """A problem as an item: its program from `start` to the end of the body, as it stands in `file`."""
+    """Return a problem as an item: its program from `start` to the end of the body, as it stands in `file`."""
     text = file.program[start : file.body.end]
     first = file.program.count("\n", 0, start) + 1
     return Item(
@@ -186,7 +186,7 @@ def problem_item(problem: Problem, file: Problem, start: int, trusted: Collectio
 
 
 def unusable(tests: Sequence[str], judged: Judged) -> str:
-    """Why a problem is dropped; empty when it can be used. Tests that are merely flaky are left out."""
+    """Return why a problem is dropped; empty when it can be used. Tests that are merely flaky are left out."""
     if not tests:
         return UNTESTED
     excluded = judged.suite.excluded
@@ -204,14 +204,14 @@ def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:
 
 
 def signature_line(problem: Problem) -> str:
-    """The head of the function down to its body, the body's indentation included; empty where it is not found."""
+    """Return the head of the function down to its body, the body's indentation included; empty where not found."""
     head = problem.program[: problem.body.start]
     starts = [found.start() for found in re.finditer(rf"^(async )?def {problem.entry}\b", head, re.MULTILINE)]
     return head[starts[-1] :] if starts else ""
 
 
 def masked_problem(problem: Problem) -> Problem:
-    """The problem with its function called `func` in program, docstring and words; its tests still find it."""
+    """Return the problem with its function called `func` in program, docstring and words; its tests still find it."""
     if problem.entry == MASK:
         return problem
     program, body = masked_source(problem.program, problem.body, problem.entry)
@@ -230,7 +230,7 @@ def masked_problem(problem: Problem) -> Problem:
 
 
 def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple[str, Span]:
-    """The source with the function's name masked, and where the span is in it."""
+    """Return the source with the function's name masked, and where the span is in it."""
     places = name_places(source, name)
     if places is None:  # no Python: each part by its tokens
         parts = source[: span.start], source[span.start : span.end], source[span.end :]
@@ -255,7 +255,7 @@ class WrittenBenchmark:
 
 
 def benchmark_file(settings: BenchmarkSettings) -> Path:
-    """The file that the settings name. Raises UserError."""
+    """Return the file that the settings name. Raises UserError."""
     if settings.file is None:
         raise UserError(
             "No benchmark was named.",

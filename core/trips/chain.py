@@ -75,7 +75,7 @@ class ChainTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Programs with words to begin with and tests that they pass, in an order that the seed decides."""
+        """Draw programs with words to begin with and tests that they pass, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     @property
@@ -97,11 +97,11 @@ class ChainTrip:
     # ---- the chain
 
     def expected(self, item: Item) -> int:
-        """One program, then words and a program a step; three samples more where chains are crossed."""
+        """Return how many samples models make at most: a program, words and a program a step, three to cross it."""
         return 2 * self._steps + (self._settings.chain.start != REFERENCE) + 3 * self._cross
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """The one step that comes next; none once n steps are made, or the chain repeats itself.
+        """Return the one step that comes next; none once n steps are made, or the chain repeats itself.
 
         Beside it those that cross the chain, once it is known where it broke.
         """
@@ -130,7 +130,10 @@ class ChainTrip:
         return Ask(partial(self._describe_prompt, item, code), 0.0, self._settings.forward_max_tokens, model)
 
     def _crossing(self, item: Item, tree: Tree, chain: Sequence[SampleRow]) -> Iterator[Step]:
-        """The second model writes from the words at the break; the first one from its words for the program before."""
+        """Yield the steps that cross a chain.
+
+        The second model writes from the words at the break; the first one from its words for the program before.
+        """
         broken = first_break(chain)
         if broken is None:
             return
@@ -144,7 +147,7 @@ class ChainTrip:
             yield Step(Role.BACKWARD, CROSSED, self._ask_code(item, theirs, "forward"), theirs.id, after.step)
 
     def _fixed_after(self, item: Item, chain: Sequence[SampleRow]) -> int | None:
-        """The last step whose program is new, where the chain repeats itself from there on; None where it does not.
+        """Return the last step whose program is new, where the chain repeats itself from there on, else None.
 
         Greedy decoding of a local model gives the same answer to the same question. A server's does not: there a chain
         is followed to its end.
@@ -163,7 +166,7 @@ class ChainTrip:
         return exact_match(self._masked_body(item, one), self._masked_body(item, other)) == 1.0
 
     def _masked_body(self, item: Item, row: SampleRow) -> str:
-        """A program's body with its own name masked; only the first program of a chain knows that name."""
+        """Return a program's body with its own name masked; only the first program of a chain knows that name."""
         return row.text if row.role != Role.SOLVE else self._chained.masked_body(item.key, row.text)
 
     # ---- asking and reading
@@ -179,7 +182,7 @@ class ChainTrip:
         return write_prompt(signature(problem), row.text, fits, style, self._shot)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Words without labels and fences; the body of the function, whatever was written around it."""
+        """Take words without labels and fences; of code the body of the function, whatever was written around it."""
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
@@ -187,7 +190,7 @@ class ChainTrip:
         return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 
     def recitation(self, item: Item, text: str) -> float:
-        """Share of the reference that the words quote."""
+        """Return the share of the reference that the words quote."""
         return recitation(text, item.text)
 
     # ---- judging and comparing
@@ -221,7 +224,7 @@ class ChainTrip:
         return {node: _output(found[node], rest) if node in found else rest for node in item.tests}
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """TOM of the program with the one before it, and of the one after it, as far as both are judged.
+        """Return TOM of the program with the one before it, and with the one after it, as far as both are judged.
 
         What crosses a chain is compared with the program before the break.
         """
@@ -291,12 +294,12 @@ def _lost(tree: Tree, chain: Sequence[SampleRow]) -> Mapping[str, float]:
 
 
 def _signed(verdict: Verdict) -> Verdict:
-    """The verdict with a signature for every test: of one that records none, what it said when it failed."""
+    """Return the verdict with a signature for every test: of one that records none, what it said when it failed."""
     return replace(verdict, tests=tuple(t if t.signature else replace(t, signature=_said(t)) for t in verdict.tests))
 
 
 def _said(test: TestResult) -> str:
-    """A test's error with its whole message, without the frames below it, which name lines of the candidate."""
+    """Return a test's error with its whole message, without the frames below it, which name lines of the candidate."""
     if test.outcome == "passed":
         return "pass"
     if test.outcome == "timeout":
@@ -310,7 +313,7 @@ def _output(test: TestRow, otherwise: str) -> str:
 
 
 def signature(problem: Problem) -> str:
-    """Everything above the body: imports and helpers of the problem, and the line of the function."""
+    """Return everything above the body: imports and helpers of the problem, and the line of the function."""
     return problem.program[: problem.body.start].rstrip()
 
 
@@ -331,7 +334,7 @@ def check_chain(settings: RunSettings) -> None:
 
 
 def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """The problems of a benchmark where one is named, else the project's own functions. Raises UserError."""
+    """Open the problems of a benchmark where one is named, else the project's own functions. Raises UserError."""
     report("reading problems", 0, 1)
     if settings.benchmark.file is not None:
         chained, first = open_problems(stack, settings, notify, report)

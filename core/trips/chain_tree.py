@@ -19,7 +19,7 @@ CROSSED = 1
 
 
 def chain_of(tree: Tree) -> list[SampleRow]:
-    """The whole samples of a chain from its first words on, each made from the one before."""
+    """Return the whole samples of a chain from its first words on, each made from the one before."""
     chain: list[SampleRow] = []
     parent = None
     while True:
@@ -41,7 +41,7 @@ def none_parses(codes: Sequence[SampleRow]) -> bool:
 
 
 def first_break(chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow, SampleRow] | None:
-    """The program before the first step that changed the meaning, that step's words, and the program after it."""
+    """Return the program before the first step that changed the meaning, its words, and the program after it."""
     for before, words, after in zip(chain[1::2], chain[2::2], chain[3::2], strict=False):
         tom = tom_of(after)
         if tom is None:
@@ -52,12 +52,12 @@ def first_break(chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow, Sampl
 
 
 def crossed(tree: Tree, role: Role, parent: int) -> SampleRow | None:
-    """The sample that crosses a chain below `parent`, once it is made."""
+    """Return the sample that crosses a chain below `parent`, or None before it is made."""
     return next((row for row in tree.whole(role) if row.parent_id == parent and row.index == CROSSED), None)
 
 
 def crossing(tree: Tree, chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow] | None:
-    """The two programs of a chain that was crossed: the second model's, and the first model's from its words."""
+    """Return the two programs of a chain that was crossed: the second model's, and the first model's from its words."""
     broken = first_break(chain)
     theirs = crossed(tree, Role.FORWARD, broken[0].id) if broken else None
     read = crossed(tree, Role.BACKWARD, broken[1].id) if broken else None
@@ -105,5 +105,5 @@ def _comes_back(tom: float | None) -> str:
 
 
 def tom_of(row: SampleRow) -> float | None:
-    """TOM of a program with the one before it, or before the break; None where it is not known."""
+    """Return TOM of a program with the one before it, or before the break; None where it is not known."""
     return next((value for name, _, value in row.pairs if name == TOM), None)

@@ -53,14 +53,14 @@ class Chained(ABC):
 
     @abstractmethod
     def item(self, problem: Problem) -> Item:
-        """The problem as an item with its tests: admitted, or dropped with the reason."""
+        """Return the problem as an item with its tests: admitted, or dropped with the reason."""
 
     @abstractmethod
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
-        """A body as it is judged; `named`: written under the function's own name, not as `func`."""
+        """Return a body as it is judged; `named`: written under the function's own name, not as `func`."""
 
     def masked_body(self, key: str, text: str) -> str:
-        """A body that was written under the function's own name, with that masked."""
+        """Return a body that was written under the function's own name, with that masked."""
         problem = self.problems[key]
         return _renamed_body(problem, text, problem.entry, MASK)
 
@@ -71,13 +71,13 @@ class Problems(Chained):
     none = "No problem of this benchmark can be used", "Name another file."
 
     def item(self, problem: Problem) -> Item:
-        """Dropped are problems without words to begin with, and those whose reference fails."""
+        """Return the problem as an item, dropped where it has no words to begin with or its reference fails."""
         reason = unusable(node_ids(problem), self.judged) or ("" if problem.words else "it has no words to begin with")
         masked = self.masked[problem.key]  # as it stands in the file
         return problem_item(problem, masked, masked.body.start, self.judged.trusted, reason)
 
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
-        """The file has its names masked, but a first program was written under the function's own name."""
+        """Return the body in the generated file, whose names are masked; a `named` one among its own names."""
         file = self.judged.files[item.path]
         if not named:
             return Candidate(file, self.masked[item.key].body, text)
@@ -105,7 +105,7 @@ class Functions(Chained):
         super().__init__(plain, masked, judged, content_fingerprint(judged.codebase))
 
     def item(self, problem: Problem) -> Item:
-        """Admitted where deleting the body changes the result of a test that runs it."""
+        """Return the function as an item, admitted where deleting the body changes a test's result."""
         each = self._places[problem.key]
         file, lines = self.judged.files[each.path], self._lines[each.path]
         region = Region(
@@ -122,7 +122,7 @@ class Functions(Chained):
         )
 
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
-        """The body in the project's own file, under the function's own name and at its own indentation."""
+        """Return the body in the project's own file, under the function's own name and at its own indentation."""
         each, file = self._places[item.key], self.judged.files[item.path]
         # The file's own tests call the function by its own name, and it may call itself.
         own = text if named else self._named(item.key, each, text)
@@ -136,25 +136,28 @@ class Functions(Chained):
         return super().masked_body(key, _own_calls_renamed(text, each.owner, each.entry, MASK))
 
     def _named(self, key: str, each: Documented, text: str) -> str:
-        """A body that was written for `func`, with the function's own name in it."""
+        """Return a body that was written for `func`, with the function's own name in it."""
         return _own_calls_renamed(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
 
 
 def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
-    """Another body of the problem's program, with the function that is called `name` there called `other`."""
+    """Return another body of the problem's program, with the function that is called `name` there called `other`."""
     span = Span(problem.body.start, problem.body.start + len(text))
     source, at = masked_source(problem.with_body(text), span, name, other)
     return source[at.start : at.end]
 
 
 def _body_and_helpers(text: str) -> tuple[str, str]:
-    """The body, and the helpers that a program defines below its function, which a file of others has no place for."""
+    """Return the body, and apart from it the helpers that a program defines below its function.
+
+    A file of others has no place for those.
+    """
     body, _, helpers = text.partition("\n\n\n")
     return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parsed(helpers) else (text, "")
 
 
 def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
-    """The function as a program of its own; `mask`: a method's calls of itself are masked."""
+    """Return the function as a program of its own; `mask`: a method's calls of itself are masked."""
     text = file.text[each.body.start : each.body.end].replace("\r\n", "\n").replace("\r", "\n")
     body = place(level(text, each.indent), INDENT)
     body = _own_calls_renamed(body, each.owner, each.entry, MASK) if mask else body
@@ -175,7 +178,7 @@ def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
 
 
 def _own_calls_renamed(text: str, owner: str, name: str, other: str) -> str:
-    """A method's body in which its calls of itself, e.g. `self.name(...)`, have another name."""
+    """Return a method's body in which its calls of itself, e.g. `self.name(...)`, have another name."""
     return re.sub(rf"(?<![\w.])({owner}\.){re.escape(name)}(?!\w)", rf"\g<1>{other}", text) if owner else text
 
 

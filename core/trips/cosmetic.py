@@ -47,20 +47,20 @@ class CosmeticTrip(OnFunctions):
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase. Nothing is rewritten yet."""
+        """`versions` are of the judged codebase."""
         super().__init__(judged, versions, settings)
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
 
     def next(self, waiting: Sequence[Item]) -> int:
-        """The first that was drawn, or the one by which the widest interval can be narrowed."""
+        """Return the place of the first that was drawn, or of the one by which the widest interval can be narrowed."""
         return self._widths.widest(waiting) if self._asked.widest_first else 0
 
     # ---- versions
 
     def _changes(self, item: Item) -> list[tuple[int, str, int]]:
-        """Number, transformation and draw of each variant that may be made; numbers leave room for all."""
+        """Return number, transformation and draw of each variant that may be made; numbers leave room for all."""
         draws = self._asked.draws
         return [
             (1 + place * draws + draw, change, draw)
@@ -70,12 +70,12 @@ class CosmeticTrip(OnFunctions):
         ]
 
     def _change(self, number: int) -> tuple[str, int]:
-        """The transformation and the draw of a variant by its number, which is never 0."""
+        """Return the transformation and the draw of a variant by its number, which is never 0."""
         place, draw = divmod(number - 1, self._asked.draws)
         return self._kinds[place], draw
 
     def _version(self, item: Item, number: int, words: str = "") -> Version | Refused:
-        """The original (0) or a variant, the same each time; `words`: what a model wrote, for a docstring."""
+        """Return the original (0) or a variant, the same each time; `words`: what a model wrote, for a docstring."""
         change, draw = self._change(number) if number else ("", 0)
         # The names are hidden at the original's places in every version but `identity`, which is to show what other
         # names and other seeds alone do to a score.
@@ -100,7 +100,7 @@ class CosmeticTrip(OnFunctions):
         return several * (names + 2 * self._asked.describe) + alone * names
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """The variants; and of the original and each variant that is kept the names, the description, the code."""
+        """Return the variants; of the original and each variant that is kept the names, the description, the code."""
         if not item.admitted:
             return []
         original = self._original(item)
@@ -129,7 +129,7 @@ class CosmeticTrip(OnFunctions):
         return found
 
     def _version_of(self, item: Item, sample: SampleRow, tree: Tree) -> Version | Refused:
-        """The variant that a stored sample is."""
+        """Return the variant that a stored sample is."""
         parent = tree.parent(sample)
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
@@ -157,7 +157,7 @@ class CosmeticTrip(OnFunctions):
 
     @property
     def _name_room(self) -> int:
-        """Room for an answer to a hidden name.
+        """Return the room for an answer to a hidden name, in tokens.
 
         A local model's answer begins right before the name; a server's cannot be made to begin in the middle, so it
         writes the function up to the name first.
@@ -168,7 +168,7 @@ class CosmeticTrip(OnFunctions):
     # ---- reading, judging, comparing
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """A name, a description, or the whole function with the statements that the model wrote."""
+        """Take a name, a description, or the whole function with the statements that the model wrote."""
         if step.role is Role.COMPLETE:
             return extract_name(raw, prompt)
         if step.role is Role.FORWARD:
@@ -182,11 +182,11 @@ class CosmeticTrip(OnFunctions):
         return replace(found, text=head + found.text) if found.text else found
 
     def recitation(self, item: Item, text: str) -> float:
-        """Share of the function that a description quotes."""
+        """Return the share of the function that a description quotes."""
         return recitation(text, item.text)
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
-        """The project's tests, on variants and on what is written from a description of one."""
+        """Run the project's tests on variants, and on what is written from a description of one."""
         if sample.role == Role.COMPLETE:
             return None
         change, _ = self._change(sample.index) if sample.index else ("", 0)
@@ -232,7 +232,7 @@ class CosmeticTrip(OnFunctions):
     # ---- figures
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Each task's score on the original, e.g. `rtc`, and on the variants of each kind that are kept, `rtc@rename`.
+        """Return each task's score on the original, e.g. `rtc`, and on the kept variants of each kind, `rtc@rename`.
 
         `change` is the mean difference of both over tasks and kinds of variants, `noise` that of `identity` alone.
         """
@@ -269,7 +269,7 @@ class CosmeticTrip(OnFunctions):
         return told
 
     def _scores(self, item: Item, tree: Tree, version: Version, parent: int | None) -> dict[str, float]:
-        """The scores of one version; of hidden names only once all were asked for, so that they are the same ones."""
+        """Return the scores of one version; of hidden names only once all were asked for, so they are the same ones."""
         below = [row for row in tree.samples if row.parent_id == parent and not row.error]
         hits = [row.scores[HIDDEN] for row in below if row.role == Role.COMPLETE and HIDDEN in row.scores]
         found = _mean("identifiers", hits if len(hits) == len(version.places) else [])
@@ -282,7 +282,7 @@ class CosmeticTrip(OnFunctions):
 
 
 def _mean(name: str, values: Sequence[float]) -> dict[str, float]:
-    """The mean of the values under that name; empty where there are none."""
+    """Return the mean of the values under that name; empty where there are none."""
     return {name: sum(values) / len(values)} if values else {}
 
 

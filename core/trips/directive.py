@@ -64,7 +64,7 @@ class DirectiveTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """The directives whose tests can be used, and those without tests, in an order that the seed decides."""
+        """Draw the directives whose tests can be used, and those without tests, in an order that the seed decides."""
         for item in self._draw.items(wanted, seed, known, report):
             if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
@@ -125,11 +125,11 @@ class DirectiveTrip:
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """Every program, and its summaries: fewer where programs are equal."""
+        """Return how many programs and summaries the item takes at most: fewer where programs are equal."""
         return len(self._drawn) * (1 + self._settings.forward_samples)
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """The programs; once all of them were tried, the summaries of each that differs from those before it."""
+        """Return the programs; once all of them were tried, the summaries of each that differs from those before it."""
         # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
         # all others.
         tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
@@ -151,7 +151,7 @@ class DirectiveTrip:
         return steps
 
     def _summaries(self, item: Item, program: SampleRow, tree: Tree) -> Iterator[Step]:
-        """The first is greedy, the others are drawn."""
+        """Yield the summaries of a program that are missing: the first is greedy, the others are drawn."""
         settings = self._settings
         prompt = partial(self._summary_prompt, item, program)
         greedy, drawn_ = (
@@ -161,7 +161,7 @@ class DirectiveTrip:
             yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Means over the programs of an item, equal ones counted once."""
+        """Return means over the programs of an item, equal ones counted once."""
         threshold = self._settings.directive.threshold
         every = programs(tree.samples)
         cosines = [each.cosine for each in every if each.cosine is not None]
@@ -201,7 +201,7 @@ class DirectiveTrip:
         return "\n".join(line for line in lines if header or not line.startswith(("import ", "from "))).strip("\n")
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Words without labels and fences; the body of the function, or the whole program where no head was given."""
+        """Take words without labels and fences; of code the function's body, or all of it where no head was given."""
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = self._directives[item.key].problem
@@ -224,7 +224,10 @@ class DirectiveTrip:
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """A summary with the directive, with the mean of its program; of code what it repeats of the directive."""
+        """Return the cosine of a summary with the directive, and the mean of its program's summaries.
+
+        Of code return what it repeats of the directive.
+        """
         if sample.form == Form.CODE:
             return [PairScore(sample.id, RECITED, recitation(self._shown(item, sample.text), item.text))]
         one, other = self._vector(item.text), self._vector(sample.text)
@@ -251,12 +254,12 @@ class DirectiveTrip:
 
 
 def drawn(settings: DirectiveSettings) -> list[float]:
-    """The temperature of each program, by its index: at 0 all would be equal, so one is drawn."""
+    """Return the temperature of each program, by its index: at 0 all would be equal, so one is drawn."""
     return [heat for heat in settings.temperatures for _ in range(settings.draws if heat else 1)]
 
 
 def file_problem(directive: Directive) -> Problem:
-    """The problem as its file shows it: with its docstring. Where the body is a hole, tests pass: nothing is tested."""
+    """Return the problem as its file shows it, with its docstring; where the body is a hole, its tests test nothing."""
     problem = replace(directive.problem, program=directive.problem.asked, body=directive.problem.asked_body)
     if directive.solved:
         return problem
@@ -323,7 +326,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
 
 
 def _with_embedder(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:
-    """The settings with the embedding model's name and hash. Raises ModelError where the run began with another one."""
+    """Put the embedding model's name and hash into the settings. Raises ModelError where a run began with another."""
     if settings.embedder_sha256 and settings.embedder_sha256 != info.sha256:
         raise ModelError(
             f"The embedding model {info.path} is not the one the run began with ({settings.embedder_name}).",

@@ -48,7 +48,7 @@ class CommitTests:
         self._closed = threading.Event()
 
     def admit(self, item: Item) -> Item:
-        """The item with the tests that cover its new code, or dropped with the reason.
+        """Return the item with the tests that cover its new code, or dropped with the reason.
 
         Admitted is an edit that tests tell from its absence: with the new code they pass, with the old they do not.
         Raises Cancelled.
@@ -100,7 +100,7 @@ class CommitTests:
             raise Cancelled
 
     def _covered(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
-        """The file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""
+        """Return the file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""
         judged = self._open(item.origin["commit"], notify, report)
         file = next((file for file in judged.codebase.files if file.path == item.path and not file.is_test), None)
         if file is None or file.text[item.span.start : item.span.end] != item.text:
@@ -110,7 +110,7 @@ class CommitTests:
         return file, covered[0].tests if covered else (), judged
 
     def _open(self, commit: str, notify: Notify, report: Report) -> Judged:
-        """The commit's project and tests; what was learned of them is cached, so that coming back to it is quick."""
+        """Open the commit's project and tests; what was learned is cached, so that coming back to it is quick."""
         if self._current is None or self._current.commit != commit:
             self._leave()
             folder = Path(self._folder.name) / commit

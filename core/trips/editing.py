@@ -78,7 +78,7 @@ class EditingTrip(RoundTrip):
         return () if admitted >= wanted else (f"Only {admitted} of {wanted} edits could be sampled.",)
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """The words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
+        """Return the words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
         return [Reference(name, _words_of(item, name)) for name in ("comment", "commit") if _words_of(item, name)]
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
@@ -94,19 +94,19 @@ class EditingTrip(RoundTrip):
         return extract_edit(raw, _old(item), prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float:
-        """Share of the lines that the edit added which the description quotes; of a deletion, of those it took."""
+        """Return the share of the edit's added lines that the description quotes; of a deletion, of those it took."""
         before, after = set(_old(item).splitlines()), set(item.text.splitlines())
         added = [line for line in item.text.splitlines() if line not in before]
         removed = [line for line in _old(item).splitlines() if line not in after]
         return recitation(text, "\n".join(added or removed))
 
     def description_scores(self, item: Item, description: str) -> dict[str, float]:
-        """BLEU against what a person wrote (Sec. 5.2, Table 3)."""
+        """Return BLEU against what a person wrote (Sec. 5.2, Table 3)."""
         references = self.references(item)
         return {"description_bleu": description_bleu(description, references[0].text)} if references else {}
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Exact match, white space at line ends and the end aside; the old code unchanged is told apart.
+        """Judge by exact match, white space at line ends and the end aside; the old code unchanged is told apart.
 
         With tests they have the word on every other candidate that holds code.
         """
@@ -120,7 +120,7 @@ class EditingTrip(RoundTrip):
         return Verdict(outcome, time.perf_counter() - started, detail=_detail(item, text), oracle=ORACLE)
 
     def code_scores(self, item: Item, text: str) -> dict[str, float]:
-        """Exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
+        """Return exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
         return {
             "exact_match": exact_match(text, item.text),
             "exact_match_strict": float(text == item.text),
@@ -169,7 +169,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
 
 
 def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
-    """The error that no edit could be sampled; it says what most edits were lost to."""
+    """Return the error that no edit could be sampled; it says what most edits were lost to."""
     if passed_over.get(MISSING, 0) > sum(passed_over.values()) / 4:
         problem = "No edit could be sampled: the clone lacks the files of its commits."
         return ProjectError(
@@ -182,13 +182,13 @@ def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
 
 
 def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
-    """The settings with the project's own virtual environment, for its exported commits, which carry none."""
+    """Return the settings with the project's own virtual environment, for its exported commits, which carry none."""
     own = next((project / name for name in (".venv", "venv") if (project / name / "bin" / "python").exists()), None)
     return settings if settings.python or own is None else replace(settings, python=str(own))
 
 
 def edit_item(edit: Edit) -> Item:
-    """The edit as an item of a run; language, kind of change and size are what scores are split by."""
+    """Return the edit as an item of a run; language, kind of change and size are what scores are split by."""
     lines = max(len(edit.removed), len(edit.added))
     line = str(edit.old_line) if edit.old_line else ""
     origin = {"commit": edit.commit, "date": edit.date, OLD_LINE: line, _ORIGIN_OF[edit.author]: edit.comment}
@@ -225,7 +225,7 @@ def _old(item: Item) -> str:
 
 
 def _detail(item: Item, text: str) -> str:
-    """One sentence: what the candidate is beside the new code."""
+    """Say in one sentence what the candidate is beside the new code."""
     if text == item.text:
         return "Equal to the new code."
     found, wanted, old = (without_trailing_space(part) for part in (text, item.text, _old(item)))

@@ -15,7 +15,7 @@ from core.trips.notebook import written_notebook
 
 
 def project_for(file: Path) -> Path | None:
-    """The project that is generated from a file of directives, problems or cells; None for anything else.
+    """Return the project generated from a file of directives, problems or cells; None for anything else.
 
     A folder that holds notebooks and no Python file stands for all of these, unless it has a history, whose edits can
     be sampled. Raises ProjectError for a bad one.

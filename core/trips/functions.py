@@ -30,13 +30,13 @@ class OnFunctions:
     """A trip whose items are the functions that a project's tests run."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase. Nothing is rewritten yet."""
+        """`versions` are of the judged codebase."""
         self._judged, self._versions, self._settings = judged, versions, settings
         self._found: dict[str, tuple[Function, Region]] = {}
         self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
+        """Draw functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
 
         def item_of(key: str) -> Item:
             return known.get(key) or self._item(key)
@@ -67,7 +67,10 @@ class OnFunctions:
         return drawn
 
     def _item(self, key: str) -> Item:
-        """Admitted when the tests notice that its statements are gone: else their pass says nothing of a variant."""
+        """Return a function as an item, admitted when the tests notice that its statements are gone.
+
+        Else their pass says nothing of a variant.
+        """
         function, region = self._found[key]
         file = self._judged.files[region.path]
         item = admit(region, file, self._judged.oracle)
@@ -87,7 +90,7 @@ class OnFunctions:
         return replace(item, origin={**item.origin, **self._refusals(item)}) if item.admitted else item
 
     def _refusals(self, item: Item) -> dict[str, str]:
-        """Why transformations leave the function as it is, as a part of its origin."""
+        """Return why transformations leave the function as it is, as a part of its origin."""
         found = self._versions.refusals(item.path, item.span.start, seed_of(self._settings.seed, item, 0))
         return {f"no {change}": reason for change, reason in found.items()}
 
@@ -118,7 +121,7 @@ class Widths:
                 cell[item.key] = sum(values) / len(values)
 
     def of(self, bucket: str, change: str) -> float:
-        """The standard error of a cell's mean; infinite for fewer than two functions.
+        """Return the standard error of a cell's mean; infinite for fewer than two functions.
 
         0 where several functions gave nothing: without descriptions no docstring is written, and that empty cell would
         be the widest for ever.
@@ -129,11 +132,11 @@ class Widths:
         return math.inf if values or self.seen(bucket) < TRIED else 0.0
 
     def seen(self, bucket: str) -> int:
-        """Functions of a bucket that were measured."""
+        """Return how many functions of a bucket were measured."""
         return max((len(cell) for (each, _), cell in self._changes.items() if each == bucket), default=0)
 
     def widest(self, waiting: Sequence[Item]) -> int:
-        """The place of the item that has a part in the widest cell; of several the one whose bucket has the fewest."""
+        """Return the place of the item with a part in the widest cell; of several, the one of the emptiest bucket."""
 
         def rank(place: int) -> tuple[float, int, int]:
             item = waiting[place]
@@ -150,10 +153,10 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
 
 
 def _lowest(bucket: str) -> int:
-    """The number that a bucket of complexity begins with, as in `10-19`."""
+    """Return the number that a bucket of complexity begins with, as in `10-19`."""
     return int(bucket.partition("-")[0])
 
 
 def _branches(number: int) -> str:
-    """A bucket of McCabe's complexity."""
+    """Return a bucket of McCabe's complexity."""
     return next((name for most, name in ((1, "1"), (3, "2-3"), (7, "4-7")) if number <= most), "8 and more")

@@ -48,7 +48,7 @@ class ImportedTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Every problem of the benchmark, in its order."""
+        """Yield every problem of the benchmark, in its order."""
         for number, problem in enumerate(self._problems.values(), start=1):
             report("reading problems", number, len(self._problems))
             item = known.get(problem.key) or self._item(problem)
@@ -90,7 +90,7 @@ class ImportedTrip:
         return [Step(Role.SOLVE, index, self._given(problem, programs[index])) for index in missing]
 
     def _given(self, problem: Problem, program: WrittenProgram) -> Given:
-        """Stored is the function by itself, as it is compared; beside it all that stands in the file."""
+        """Return the function by itself, as it is compared, and beside it all that stands in the file."""
         whole = _whole(problem, program)
         # A file's whole program and another's completion come to the same text, so that their similarities compare.
         function = function_of(whole, problem.entry)
@@ -99,16 +99,16 @@ class ImportedTrip:
         return Given(text, self._samples.author, counted=True, raw=program.text, how=(how,))
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Never asked for: no model writes here."""
+        """Return the text as it is; never asked for, since no model writes here."""
         return Extraction(raw)
 
     def recitation(self, item: Item, text: str) -> None:
-        """There are no descriptions."""
+        """Return None: there are no descriptions."""
 
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """By the problem's tests, or as the file says."""
+        """Judge by the problem's tests, or as the file says."""
         problem, program = self._problems[item.key], self._samples.programs[item.key][sample.index]
         if self._judged is None:
             outcome = Outcome.PASS if program.passed else Outcome.FAIL
@@ -116,18 +116,18 @@ class ImportedTrip:
         return self._judged.judge_file(item, program_file(problem, _whole(problem, program)))
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """With the reference's function."""
+        """Compare the program with the reference's function."""
         scores = code_scores(sample.text, item.text)
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """pass@k, as far as there are k judged programs."""
+        """Return pass@k, as far as there are k judged programs, and the counts of those that pass and are judged."""
         judged = passing(tree.whole(Role.SOLVE))
         return {**pass_at(judged), "passes": sum(judged), "judged": len(judged)}
 
 
 def _whole(problem: Problem, program: WrittenProgram) -> str:
-    """The whole program: a completion follows the prompt, here without its docstring."""
+    """Return the whole program: a completion follows the prompt, here without its docstring."""
     if program.whole:
         return program.text
     prompt = problem.program[: problem.body.start]

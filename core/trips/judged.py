@@ -32,12 +32,12 @@ class Judged:
 
     @cached_property
     def files(self) -> Mapping[str, SourceFile]:
-        """By path."""
+        """Return the files of the codebase, by path."""
         return {file.path: file for file in self.codebase.files}
 
     @cached_property
     def trusted(self) -> frozenset[str]:
-        """Node ids of the tests that may judge."""
+        """Return the node ids of the tests that may judge."""
         return frozenset(test.node_id for test in self.suite.tests)
 
     def judge(self, item: Item, text: str) -> Verdict:
@@ -65,7 +65,7 @@ class Judged:
 
 
 def whole(file: SourceFile, text: str) -> Candidate:
-    """A file with another text."""
+    """Return a candidate that gives a file another text."""
     return Candidate(file, Span(0, len(file.text)), text)
 
 
@@ -118,7 +118,7 @@ def _of_items(problem: str, keys: Mapping[str, str]) -> str:
 
 @contextmanager
 def writing(what: str) -> Iterator[None]:
-    """While such a project is written. Raises ProjectError where the disk is full or closed to us."""
+    """Raise ProjectError where such a project cannot be written inside: the disk is full or closed to us."""
     try:
         yield
     except OSError as error:
@@ -129,7 +129,7 @@ def writing(what: str) -> Iterator[None]:
 
 
 def open_named(project: Path, notify: Notify) -> Codebase:
-    """The project's files; those left out are named. Nothing of it runs. Raises ProjectError."""
+    """Open the project's files and name those left out. Nothing of it runs. Raises ProjectError."""
     codebase = open_codebase(project)
     _say("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
     return codebase
@@ -154,7 +154,7 @@ def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report
 
 
 def _say(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
-    """One notice each for the first few, and the count of the others; `where`: what says more of those."""
+    """Give one notice each for the first few, and the count of the others; `where`: what says more of those."""
     shown = 5
     for name, reason in list(reasons.items())[:shown]:
         notify(f"{verb} {name}: {reason}.")

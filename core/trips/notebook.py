@@ -42,7 +42,7 @@ class WrittenNotebooks:
 
 
 def _read(path: Path) -> Notebooks:
-    """The notebooks. Raises ProjectError for bad ones, and where no cell could be judged."""
+    """Read the notebooks. Raises ProjectError for bad ones, and where no cell could be judged."""
     read = read_notebooks(path)
     if all(cell.reason for cell in read.cells):
         first = read.cells[0]
@@ -81,7 +81,7 @@ class NotebookTrip(InFile):
         self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """The cells whose work can be seen, in an order that the seed decides."""
+        """Draw the cells whose work can be seen, and dropped ones, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
@@ -103,7 +103,7 @@ class NotebookTrip(InFile):
         return replace(item, admitted=not reason, reason=reason)
 
     def _reason(self, item: Item) -> str:
-        """Why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
+        """Return why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
         for test in item.tests:
             if test not in self.judged.trusted:
                 return _untrusted(self.judged.suite.excluded.get(test, "its tests are missing"))
@@ -128,12 +128,12 @@ class NotebookTrip(InFile):
         return [Reference("markdown", item.directive)] if item.directive else []
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """A round trip without a baseline."""
+        """Return the steps of a round trip without a baseline."""
         return [step for step in super().steps(item, tree) if step.role is not Role.BASELINE]
 
 
 def _untrusted(reason: str) -> str:
-    """Why a cell cannot be judged that fails, or does not do the same twice."""
+    """Return why a cell cannot be judged that fails, or does not do the same twice."""
     differs = reason.removeprefix("fails: AssertionError: ")
     if not reason.startswith("fails") or differs.startswith("the cell "):  # as `rtc_cells` says what differs
         return f"its original is not the same twice: {differs}"

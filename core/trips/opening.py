@@ -59,7 +59,7 @@ class Opener(Protocol):
     def __call__(
         self, stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
     ) -> Opened:
-        """Raises UserError."""
+        """Open the project. Raises UserError."""
 
 
 def check_source(settings: RunSettings) -> None:

@@ -47,7 +47,7 @@ def draw_items(
     dropped: list[Item],
     workers: int | None = None,
 ) -> Iterator[Item]:
-    """The items of the keys in their order, until `wanted` are admitted; those that are not go to `dropped`, too.
+    """Yield the items of the keys in their order, until `wanted` are admitted; those that are not go to `dropped`, too.
 
     `workers` items are looked at ahead, since admitting one may take a run of tests.
     """
@@ -80,7 +80,7 @@ class Draw(Generic[Given]):
         self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """In an order that the seed decides, until `wanted` are admitted; those that are `known` are not made again."""
+        """Yield items in an order the seed decides until `wanted` are admitted; `known` ones are not made again."""
 
         def item_of(key: str) -> Item:
             return known.get(key) or self._item_of(self._sources[key])
@@ -90,5 +90,5 @@ class Draw(Generic[Given]):
 
     @property
     def reasons(self) -> list[str]:
-        """Why items were dropped, as they were drawn: `key: reason`."""
+        """Return why items were dropped, as they were drawn: `key: reason`."""
         return [f"{item.key}: {item.reason}" for item in self._dropped]

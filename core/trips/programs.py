@@ -31,7 +31,7 @@ class Program:
 
     @property
     def cosine(self) -> float | None:
-        """The mean over its summaries; None where none of them has a cosine."""
+        """Return the mean over its summaries; None where none of them has a cosine."""
         return sum(self.cosines) / len(self.cosines) if self.cosines else None
 
     @property
@@ -50,7 +50,7 @@ class Program:
 
 
 def programs(samples: Sequence[SampleRow]) -> list[Program]:
-    """The programs of an item with their summaries, each once, in the order they were drawn."""
+    """Return the programs of an item with their summaries, each once, in the order they were drawn."""
     groups: dict[str, list[SampleRow]] = {}
     summaries: dict[int | None, list[SampleRow]] = {}
     for row in sorted(samples, key=lambda row: (row.index, row.id)):

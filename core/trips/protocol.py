@@ -90,11 +90,11 @@ class Tree:
         self._tests = tests
 
     def __getitem__(self, sample_id: int) -> SampleRow:
-        """The sample of that id. Raises KeyError."""
+        """Return the sample of that id. Raises KeyError."""
         return self._by_id[sample_id]
 
     def whole(self, role: Role) -> list[SampleRow]:
-        """Samples of a role that came out whole, by index; those the engine failed to make are left out."""
+        """Return the samples of a role that came out whole, by index; those the engine failed to make are left out."""
         return sorted((s for s in self.samples if s.role == role and not s.error), key=lambda s: (s.index, s.id))
 
     def parent(self, sample: SampleRow) -> SampleRow | None:
@@ -102,7 +102,7 @@ class Tree:
         return None if sample.parent_id is None else self._by_id[sample.parent_id]
 
     def taken(self, role: Role, parent: int | None = None) -> set[int]:
-        """Indices at which a parent has a whole child of that role."""
+        """Return the indices at which a parent has a whole child of that role."""
         return {s.index for s in self.samples if s.role == role and s.parent_id == parent and not s.error}
 
     def missing(self, role: Role, wanted: int, parent: int | None = None) -> list[int]:
@@ -111,7 +111,7 @@ class Tree:
         return [index for index in range(wanted) if index not in taken]
 
     def places(self, parent: int | None) -> tuple[int, ...]:
-        """Indices on the way from the item down to a sample, that sample's own included; empty for the item."""
+        """Return the indices on the way from the item down to a sample, its own included; empty for the item."""
         path: list[int] = []
         while parent is not None:
             sample = self._by_id[parent]
@@ -126,7 +126,7 @@ class Tree:
         return sample_id == ancestor
 
     def tests(self, sample: SampleRow) -> Sequence[TestRow]:
-        """Each test of a sample's last verdict; empty before the first."""
+        """Return each test of a sample's last verdict; empty before the first."""
         return self._tests(sample.verdict.id) if sample.verdict else ()
 
 
@@ -152,7 +152,7 @@ class Trip(Protocol):
         """Return how many samples the item takes at most, for progress and the time left."""
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Every step that may be made now and is not stored whole yet; empty when nothing can follow for now.
+        """Return every step that may be made now and is not stored whole yet; empty when nothing can follow for now.
 
         It is asked again after each sample and each verdict of the item, so what depends on a verdict is named once
         that verdict is there. A step is made once a run; what failed is named again and made when the run is resumed.
@@ -162,16 +162,16 @@ class Trip(Protocol):
         """Take the text of a step from a model's answer to `prompt`, without its thoughts (`read`)."""
 
     def recitation(self, item: Item, text: str) -> float | None:
-        """Share of the item that a text made from it repeats verbatim, 0..1; None where that says nothing."""
+        """Return the share of the item that a text made from it repeats verbatim, 0..1; None where it says nothing."""
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
         """Judge code; None when nothing judges it. Called from several threads; never raises for what the code does."""
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Scores that can be told now that `sample` is stored and, if it is code, judged."""
+        """Return the scores that can be told now that `sample` is stored and, if it is code, judged."""
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Figures of the item, by the names its kind declares; one that is not defined is left out."""
+        """Return the figures of the item, by the names its kind declares; one that is not defined is left out."""
 
 
 def read(trip: Trip, item: Item, step: Step, generation: Generation, prompt: Prompt, tag: str) -> Extraction:
@@ -186,7 +186,7 @@ class ChoosesNext(Protocol):
     """What a trip has beside the others' when what is known so far may say which item is worth working on next."""
 
     def next(self, waiting: Sequence[Item]) -> int:
-        """The place of that item among those drawn and not begun, which are at least one."""
+        """Return the place of the item to work on next among those drawn and not begun, which are at least one."""
 
 
 @runtime_checkable
@@ -194,7 +194,7 @@ class SelectsCode(Protocol):
     """What a trip has beside the others' when code that a person selects can be an item."""
 
     def select(self, path: str, span: Span) -> Item:
-        """The item around `span`, admitted or with its reason. Raises UserError, ProjectError."""
+        """Return the item around `span`, admitted or with its reason. Raises UserError, ProjectError."""
 
 
 @runtime_checkable
@@ -203,7 +203,10 @@ class KnowsHowMany(Protocol):
 
     @property
     def available(self) -> int:
-        """Items to draw from, those that will be dropped too; right once `items` has yielded or ended."""
+        """Return how many items there are to draw from, those that will be dropped too.
+
+        It is right once `items` has yielded or ended.
+        """
 
 
 @runtime_checkable
@@ -211,4 +214,4 @@ class TakesDescriptions(Protocol):
     """What a trip has beside the others' when a person can write a description in the model's place."""
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
-        """A person's words as a step: after every description there is, and those the run may still make."""
+        """Return a person's words as a step: after every description there is, and those the run may still make."""

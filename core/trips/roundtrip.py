@@ -51,12 +51,12 @@ class RoundTrip(ABC):
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """Samples that models make of the item."""
+        """Return how many samples models make of the item."""
         made = sum(task(self.settings.task).samples(self.settings).values())
         return made + len(self.references(item)) * self.settings.backward_samples
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Descriptions, words by people, then code from each and from the uninformative utterance."""
+        """Return steps for descriptions, words by people, then code from each and from the uninformative utterance."""
         settings, prompt = self.settings, partial(self.forward_prompt, item)
         forward = Ask(prompt, settings.forward_temperature, settings.forward_max_tokens, "forward")
         steps = [Step(Role.FORWARD, index, forward) for index in tree.missing(Role.FORWARD, settings.forward_samples)]
@@ -70,7 +70,7 @@ class RoundTrip(ABC):
         return steps
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
-        """A person's words, after every description there is and those the run itself may still make."""
+        """Return the step of a person's words, after every description there is and those the run may still make."""
         # Not the next free index: at that one a run that is resumed may still have a description to make.
         own = self.settings.forward_samples + len(self.references(item))
         return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
@@ -82,11 +82,11 @@ class RoundTrip(ABC):
             yield Step(role, index, ask, parent)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """See `round_trip_measures`."""
+        """Return the `round_trip_measures` of the item."""
         return round_trip_measures(tree, {reference.author for reference in self.references(item)})
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Code with the item's own, a description with what a person wrote."""
+        """Compare code with the item's own, a description with what a person wrote."""
         describes = sample.form == Form.TEXT
         counts = sample.author == "model"
         scores = self.description_scores(item, sample.text) if describes and counts else {}
@@ -94,13 +94,13 @@ class RoundTrip(ABC):
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """A description without labels and fences; code as it belongs at the item's place."""
+        """Take a description without labels and fences; of code what belongs at the item's place."""
         return self.read_description(raw) if step.role.form is Form.TEXT else self.read_code(item, raw, prompt)
 
     # ---- what each round trip says itself
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """Words by people about the item; none unless a method has some."""
+        """Return words by people about the item; none unless a method has some."""
         return ()
 
     def description_scores(self, item: Item, description: str) -> Mapping[str, float]:
@@ -120,7 +120,7 @@ class RoundTrip(ABC):
         return extract_description(raw)
 
     def recitation(self, item: Item, text: str) -> float | None:
-        """Share of the item quoted in its description (the limit named in Sec. 2)."""
+        """Return the share of the item quoted in its description (the limit named in Sec. 2)."""
         return recitation(text, item.text)
 
     @abstractmethod
@@ -128,7 +128,7 @@ class RoundTrip(ABC):
         """Take the code from a raw answer to `prompt`."""
 
     def code_scores(self, item: Item, text: str) -> Mapping[str, float]:
-        """Similarity of code to the item: exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
+        """Return the similarity of code to the item: exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
         return code_scores(text, item.text)
 
 
@@ -142,7 +142,7 @@ class InFile(RoundTrip):
         self.judged = judged
 
     def shown(self, item: Item) -> str:
-        """The file as models see it."""
+        """Return the file as models see it."""
         return self.judged.files[item.path].text
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
@@ -164,7 +164,7 @@ class InFile(RoundTrip):
 
 
 def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[str, float]:
-    """RTC is the share of judged reconstructions that pass, lift RTC less the same share of the baseline.
+    """Return RTC, the share of judged reconstructions that pass, and lift, RTC less the same share of the baseline.
 
     `authors` of words that came with the item: how often code from those passes (`from_reference`), and how close the
     model's descriptions come to them (`description_bleu`); RTC paper, Sec. 2 and Table 3. `cut`, `shown` and `limited`

@@ -14,7 +14,7 @@ from core.types import Item, Span
 
 
 def selected_item(judged: Judged, path: str, span: Span) -> Item:
-    """The statements around `span`, of whatever length, covered when some line of them runs; `extra` is set.
+    """Return the statements around `span`, of whatever length, covered when some line of them runs; `extra` is set.
 
     Raises UserError when no statement of the project's own code is selected, ProjectError when they cannot be located.
     """

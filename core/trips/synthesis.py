@@ -64,15 +64,18 @@ class SynthesisTrip(InFile):
 
     @property
     def available(self) -> int:
-        """Regions that can be drawn: without overlap, where none is allowed."""
+        """Return how many regions can be drawn: without overlap, where none is allowed."""
         return self._candidates if self._region.allow_overlap else self._disjoint
 
     def select(self, path: str, span: Span) -> Item:
-        """The statements around what a person selected, as an extra item. Raises UserError."""
+        """Return the statements around what a person selected, as an extra item. Raises UserError."""
         return selected_item(self.judged, path, span)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
+        """Say when too few regions were admitted, or too large a share drawn. Raises ProjectError when there is none.
+
+        Sec. 4.2: the paper sets aside projects with fewer than 80 regions.
+        """
         if wanted and not self._candidates:
             least, most = self._region.min_characters, self._region.max_characters
             raise ProjectError(

@@ -53,11 +53,11 @@ class Version:
 
     @property
     def text(self) -> str:
-        """The function alone."""
+        """Return the text of the function alone."""
         return self.file.text[self.function.span.start : self.function.span.end]
 
     def undescribed(self) -> tuple[str, Span]:
-        """The file without the function's docstring, and where its other statements stand then."""
+        """Return the file without the function's docstring, and where its other statements stand then."""
         shown, body = self.function.docstring, self.function.body
         if shown is None:
             return self.file.text, body
@@ -117,7 +117,7 @@ class Rewriting:
         return functions(self._files[path])
 
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
-        """Why transformations leave the function at `start` as it is, by name."""
+        """Return why transformations leave the function at `start` as it is, by name."""
         found: dict[str, str] = {}
         for change, transformation in TRANSFORMATIONS.items():
             made = transformation(self._program, path, start, seed)
@@ -255,7 +255,7 @@ def _serve(pipe: Connection[Any, Any], files: Mapping[str, SourceFile]) -> None:
 
 
 def changed(file: SourceFile, text: str) -> Change:
-    """The least stretch of whole lines in which a file differs from its new text."""
+    """Return the least stretch of whole lines in which a file differs from its new text."""
     old = file.text
     most = min(len(old), len(text))
     first = next((at for at in range(most) if old[at] != text[at]), most)
