@@ -106,7 +106,7 @@ def _say_no_more() -> None:
 
 
 def _write_any_text() -> None:
-    r"""What standard output cannot encode is escaped, in JSON's own way: a folder may be called `caf\udce9`."""
+    r"""Escape what standard output cannot encode, in JSON's own way: a folder may be called `caf\udce9`."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("json", _as_in_json)
         sys.stdout.reconfigure(errors="json")

@@ -61,7 +61,7 @@ def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
 
 
 def answers_json(answers: Answers) -> dict[str, Any]:
-    """How what models answered could be read: how many, and as shares."""
+    """Return how the models' answers could be read: how many, and as shares."""
     return dataclasses.asdict(answers) | {"shares": answers.shares}
 
 
@@ -71,7 +71,7 @@ def score_json(score: Score) -> dict[str, Any]:
 
 
 def region_values(item: Item) -> dict[str, Any]:
-    """What `sample --json` prints of a region; offsets count characters."""
+    """Return what `sample --json` prints of a region; offsets count characters."""
     return {
         "key": item.key,
         "kind": item.kind,

@@ -64,7 +64,7 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
 
 
 def _scale(scale: int) -> None:
-    """Of everything, before Qt starts; who says it by Qt's own variable is obeyed."""
+    """Scale everything by `scale` percent, before Qt starts; Qt's own variable is obeyed where it is set."""
     if scale != 100:
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
 

@@ -248,7 +248,7 @@ def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, 
 
 
 def _calibration_words(entry: GgufEntry) -> str:
-    """What is known of how a model is best asked, e.g. `code 8/12, chat 1/12`; empty where nothing is."""
+    """Return what is known of how a model is best asked, e.g. `code 8/12, chat 1/12`; empty where nothing is."""
     return expected_style(entry.header).calibration if entry.header is not None and not entry.problem else ""
 
 

@@ -26,7 +26,7 @@ def paths_of(*parts: str) -> list[str]:
 
 
 def sampling_paths() -> list[str]:
-    """What says which items are drawn and how they are judged, not how a model is asked."""
+    """Return the settings that say which items are drawn and how they are judged, not how a model is asked."""
     asked = [path for path in SETTINGS if "." not in path]
     return [*paths_of("regions", "seed"), *(path for path in SETTINGS if path not in (*asked, *paths_of("generation")))]
 
@@ -50,7 +50,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """Where results are."""
+    """Add the option that says where results are."""
     parser.add_argument(
         "--db", type=Path, metavar="FILE", help="SQLite database of results (default: one in your data folder)"
     )
@@ -62,7 +62,7 @@ def database(options: argparse.Namespace) -> Path:
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Which stored run, and where."""
+    """Add the options that say which stored run, and where it is."""
     add_database(parser)
     parser.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
 
@@ -99,7 +99,7 @@ def _group_title(each: Described) -> str:
 
 
 def _taken(each: Described) -> dict[str, Any]:
-    """What argparse is told of the value."""
+    """Return what argparse is told of the setting's value."""
     about = each.about
     if each.kind is bool:
         # The option of a switch says the other of its two values; not given it stays None, as all others do.
@@ -118,7 +118,7 @@ def _taken(each: Described) -> dict[str, Any]:
 
 
 def _help(each: Described, base: RunSettings) -> str:
-    """What it says and its default; a method's own where they differ."""
+    """Return a setting's help and its default, with a method's own default where they differ."""
     # argparse takes a single % for a place to fill in.
     words = each.about.help.replace("%", "%%")
     if each.kind is bool:
@@ -156,7 +156,7 @@ def unused_options(options: argparse.Namespace, task: str) -> list[str]:
 
 
 def oracle_settings(options: argparse.Namespace) -> OracleSettings:
-    """How the project's tests are run."""
+    """Return the settings for how the project's tests are run."""
     return with_values(RunSettings(), given_settings(options)).oracle
 
 
@@ -166,7 +166,7 @@ def add_task(parser: argparse.ArgumentParser) -> None:
 
 
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
-    """What the options say, with the defaults of the task. Raises UserError.
+    """Return the settings that the options give, with the defaults of the task. Raises UserError.
 
     A project that is a file of problems or cells is what these come from.
     """
@@ -182,7 +182,7 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
 
 
 def _file_drawn(project: Path) -> str:
-    """What a file in the place of a project says of the items that are drawn; empty for a folder."""
+    """Return what a file in the place of a project says of the items that are drawn; empty for a folder."""
     if project.is_dir():
         return ""
     if is_notebook(project) or is_episodes(project):

@@ -22,15 +22,15 @@ def default_database() -> Path:
 
 
 def bundles_folder() -> Path:
-    """Where bundles that were opened are unpacked; it need not exist."""
+    """Return the folder where bundles that were opened are unpacked; it need not exist."""
     return Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False)) / "bundles"
 
 
 def taxonomy_folder() -> Path:
-    """Where a user's own error modes are; it need not exist."""
+    """Return the folder of a user's own error modes; it need not exist."""
     return Path(platformdirs.user_config_dir("rtc-inspector", appauthor=False))
 
 
 def error_file() -> Path:
-    """Where the trace of the last error that nobody expected is kept; its folder need not exist."""
+    """Return the file that keeps the trace of the last error nobody expected; its folder need not exist."""
     return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"

@@ -21,7 +21,7 @@ ENDPOINT = described(EndpointSettings, "endpoint.")
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
-    """Which server, and the key to it."""
+    """Add the options that say which server, and the key to it."""
     parser.add_argument("--endpoint", metavar="URL", help="ask this server, e.g. http://127.0.0.1:8080/v1")
     parser.add_argument("--key-variable", metavar="VAR", default="", help="environment variable with the server's key")
 

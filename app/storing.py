@@ -63,7 +63,7 @@ def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
 
 
 def _print_runs(rows: list[tuple[RunRow, list[Spent]]]) -> None:
-    """What stands below another in a cell goes together: side by side it would not fit into 80 columns."""
+    """Print the runs as a table, with facts below one another in a cell: side by side they would not fit 80 columns."""
     table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
     for row, cost in rows:
         about = f"{row.project_name}\n{row.task}\n{row.model_name}"

@@ -92,7 +92,7 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
 
 
 def _require_screen() -> None:
-    """Qt would end the process where there is no screen; say it first."""
+    """Raise UserError unless there is a screen: Qt would end the process without one."""
     if not has_screen():
         raise UserError(
             "There is no screen to open a window on.",

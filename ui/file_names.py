@@ -10,7 +10,7 @@ from core.errors import UserError
 
 
 def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: str) -> Path | None:
-    """Where to write, with `.ending` unless another one was typed; None when the user thinks better of it.
+    """Ask where to write; return that with `.ending` unless another was typed, or None if the user thinks better of it.
 
     None, too, where a database stands, which the dialog would have offered to replace: that is said.
     """

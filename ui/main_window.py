@@ -402,7 +402,7 @@ class MainWindow(QMainWindow):
             self._question = None
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        """Qt: stop the run first, without freezing; it can be resumed."""
+        """Stop the run first, without freezing; it can be resumed."""
         at_work = self.control.run_on is not None and self.control.coordinator.run_id is not None
         app = QGuiApplication.instance()
         ends = isinstance(app, QGuiApplication) and app.isSavingSession()

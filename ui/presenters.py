@@ -73,7 +73,7 @@ class Presenter:
         return f"{measure.title} {value:+.2f}", f"{measure.tip}. {few}"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """What judges its code, and which tests those are: a dozen at most."""
+        """Return what judges the item's code, and which tests those are: a dozen at most."""
         if not item.tests:
             return "whole suite", "These lines run at import: the whole suite judges them."
         names = ["Covered by:", *item.tests[:12]]
@@ -92,7 +92,7 @@ class Presenter:
         return replace(item, path=item.key, span=Span(0, len(item.text)), start_line=1, end_line=last)
 
     def sides_of(self, item: ItemRow, code: SampleRow, before: SampleRow | None) -> Sides:
-        """What stands left and right: what a description became, and words, go by the name of the kind."""
+        """Return what stands left and right: what a description became, and words, go by the name of the kind."""
         if before is None and (code.role == Role.BACKWARD or describes(code)):
             return self.sides
         return self.sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, code)
@@ -137,12 +137,12 @@ _PLAIN = Presenter()
 
 
 def presenter(item: ItemRow) -> Presenter:
-    """How an item is shown."""
+    """Return the presenter that says how an item is shown."""
     return _WORDS if item.form == Form.TEXT else _PRESENTERS.get(item.kind, _PLAIN)
 
 
 def past_name(item: ItemRow) -> str:
-    """How the file is called in which an edit's old code stands; an edit out of a file of edits stands alone."""
+    """Return the name of the file in which an edit's old code stands; an edit out of a file of edits has its key."""
     commit = item.origin.get(COMMIT, "")
     return f"{commit[:10]}{MARK}{item.path}" if commit else item.key
 
@@ -208,7 +208,7 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
 
 
 def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
-    """What the method has to say of single samples."""
+    """Return what the method has to say of single samples."""
     if kind is None or not kind.remarks:
         return {}
     said: Mapping[int, str] = resolve_name(kind.remarks)(samples)
@@ -222,7 +222,7 @@ def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> Sampl
 
 
 def sample_name(task: str, sample: SampleRow) -> str:
-    """What a sample is in its method; of what a transformation made that one's name."""
+    """Return what a sample is called in its method; of what a transformation made, that one's name."""
     kind = known(task)
     chained = kind is not None and kind.chained
     name = role_name(task, sample.role, sample.step if chained else sample.step or sample.index)
@@ -232,7 +232,7 @@ def sample_name(task: str, sample: SampleRow) -> str:
 
 
 def _named(task: str, role: str) -> RoleName | None:
-    """What a method calls its samples of a role; None for a method or role that is not known here."""
+    """Return what a method calls its samples of a role; None for a method or role that is not known here."""
     kind = known(task)
     return kind.roles[Role(role)] if kind is not None and role in kind.roles else None
 
@@ -259,7 +259,7 @@ def role_name(name: str, role: str, number: int = 0) -> str:
 
 
 def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) -> str:
-    """What the right side of a diff is: `reconstruction`, `reconstruction 2`; with `before`, what the left side is."""
+    """Return the name of a diff's right side: `reconstruction`, `reconstruction 2`; with `before`, of both sides."""
     name = sample_name(task, sample).partition(" (")[0]
     name = name[:1].lower() + name[1:]
     return name if before is None else f"{diff_title(task, before)} → {name}"
@@ -276,5 +276,5 @@ def recites(sample: SampleRow) -> bool:
 
 
 def rebuilt(sample: SampleRow) -> bool:
-    """Whether a sample is code made from another sample; a baseline and a first solution are made from the item."""
+    """Return whether a sample is code made from another sample; a baseline and a first solution come from the item."""
     return sample.form != Form.TEXT and sample.parent_id is not None

@@ -76,7 +76,7 @@ class AuditPage(QWidget):
         self._stack.setCurrentWidget(self._empty)
 
     def show_progress(self, progress: tuple[int, int] | None) -> None:
-        """How many samples are scored, of how many; None while nothing is being scored."""
+        """Show how many samples are scored, of how many, with a button to stop; None while nothing is being scored."""
         self.progress.setVisible(progress is not None)
         self.stop_button.setVisible(progress is not None)
         self.score_button.setEnabled(progress is None)

@@ -55,7 +55,7 @@ def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, co
 
 
 def tried_run(settings: RunSettings, project: Path, emit: Emit, control: Control) -> PaceRow | None:
-    """How fast such a run would go; None where nothing came in time."""
+    """Return how fast such a run would go, or None where nothing came in time."""
     from core.run.estimate import try_pace
 
     return try_pace(settings, project, emit, control)
@@ -80,7 +80,7 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path,
 
 
 def checked(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
-    """What the tests say of selected code."""
+    """Return selected code as an item, with what the tests say of it."""
     from core.run import by_hand
 
     return by_hand.check(project, path, span, settings, emit, control)

@@ -54,7 +54,7 @@ class Errand(threading.Thread):
     """
 
     def __init__(self, name: str, work: Callable[[Report], Any]) -> None:
-        """Not begun yet. `work` says by its argument how far it is; that raises Cancelled once it is to end."""
+        """`work` says by its argument how far it is; that raises Cancelled once it is to end."""
         super().__init__(name=name, daemon=True)
         self._work, self._stopping = work, threading.Event()
         self.step = ("", 0, 0)

@@ -25,7 +25,6 @@ class Scribe:
     """Keeps one database open for writing, in a thread of its own. Nothing asked for is dropped."""
 
     def __init__(self, gateway: Gateway) -> None:
-        """Nothing is open until the first `prepare` or `write`."""
         self._gateway = gateway
         self._store: Store | None = None
         self._last: Future[None] | None = None

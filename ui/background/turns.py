@@ -75,7 +75,6 @@ class IdleWork(QObject):
     """Does pieces of work one at a time, each after a second without a key or a move of the mouse over `window`."""
 
     def __init__(self, window: QWidget, pieces: Iterable[Work]) -> None:
-        """Nothing is made until `begin`."""
         super().__init__(window)
         self._window = window
         self._pieces: deque[Work] = deque(pieces)
@@ -89,7 +88,7 @@ class IdleWork(QObject):
         return not self._pieces
 
     def begin(self) -> None:
-        """What is needed is loaded: make it, once the user has seen the window."""
+        """Begin with the pieces: what they need is loaded, and the user is given time to see the window first."""
         screen = self._window.windowHandle()  # sees what is done by hand, and little else
         if screen is not None and not self.done:
             screen.installEventFilter(self)
@@ -97,7 +96,7 @@ class IdleWork(QObject):
             self._timer.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Qt: wait while the user does something."""
+        """Note when the user last did something: pieces of work wait meanwhile."""
         if event.type() in INPUT:
             self._touched = time.monotonic()
         return False

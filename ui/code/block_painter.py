@@ -112,7 +112,7 @@ class CandidateBlock:
 
 
 def lay_out(found: Sequence[Considered], source: SourceText) -> list[CandidateBlock]:
-    """Where candidates stand in the file."""
+    """Return a block for each candidate that was not drawn, with its place in the file."""
     return [_block(each, source) for each in found if each.fate is not Fate.DRAWN]
 
 

@@ -43,7 +43,7 @@ def _distance(possible: Mapping[ItemRow, Sequence[int]]) -> int | None:
 
 
 def _possible(item: ItemRow, items: Sequence[ItemRow], found: Mapping[int, int], text: str) -> list[int]:
-    """Where the text stands without overtaking a region that was found."""
+    """Return the offsets where the text could stand without overtaking a region that was found."""
     lowest, highest = 0, len(text)
     for other in items:
         if other.id not in found:
@@ -103,7 +103,7 @@ class Placed:
 
     @property
     def noun(self) -> str:
-        """What one of them is called."""
+        """Return what one of the regions here is called, by the kind of the first."""
         return next((item.kind for item in self._items()), "region")
 
     @property

@@ -91,7 +91,7 @@ def _consider(
 
 @lru_cache(maxsize=2)
 def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
-    """Of the run's own files; none where they have changed since."""
+    """Return the kept coverage of the run's own files, or None where they have changed since."""
     from core.regions.kept_coverage import kept
     from core.source.codebase import content_fingerprint
 

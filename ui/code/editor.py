@@ -129,7 +129,7 @@ class CodeEditor(QPlainTextEdit):
             self._repaint()
 
     def selected_line(self) -> int:
-        """Where going to the next region starts: the selected region, else the text cursor."""
+        """Return the line from which going to the next region starts: the selected region's, else the text cursor's."""
         chosen = next((block for block in self.blocks if block.item.id == self._selected), None)
         return chosen.first if chosen else self.textCursor().blockNumber()
 
@@ -144,7 +144,7 @@ class CodeEditor(QPlainTextEdit):
             self.verticalScrollBar().setValue(max(line - len(visible) // 3, 0))
 
     def canvas(self) -> Canvas:
-        """Where lines and columns stand at the moment."""
+        """Return a canvas that says where lines and columns stand at the moment."""
         first = self.firstVisibleBlock()
         height = self.blockBoundingRect(first).height() or self.fontMetrics().lineSpacing()
         offset = self.contentOffset()
@@ -166,7 +166,6 @@ class CodeEditor(QPlainTextEdit):
         return [block for block in self.blocks if block.first < lines.stop and block.last >= lines.start]
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Qt: regions below, text above, tags on top."""
         # Colours are put on the lines that come into sight, right before these are drawn.
         self._highlight.paint()
         canvas, blocks = self.canvas(), self.visible_blocks()
@@ -190,7 +189,6 @@ class CodeEditor(QPlainTextEdit):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: keep gutter and strip at the sides."""
         super().resizeEvent(event)
         inside, width = self.contentsRect(), self._gutter.sizeHint().width()
         self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
@@ -198,7 +196,7 @@ class CodeEditor(QPlainTextEdit):
         self._strip.setGeometry(viewport.right() + 1, inside.top(), self._strip.width(), viewport.height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Qt: a region under the resting mouse opens its card."""
+        """Open a region's card once the mouse rests on the region."""
         super().mouseMoveEvent(event)
         line = self._line_at(event.position())
         block = at_line(self.blocks, line)
@@ -208,7 +206,7 @@ class CodeEditor(QPlainTextEdit):
             self._rest.start()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Qt: a click without a drag selects the region."""
+        """Select the region by a click without a drag."""
         super().mouseReleaseEvent(event)
         block = at_line(self.blocks, self._line_at(event.position()))
         left = event.button() is Qt.MouseButton.LeftButton
@@ -217,7 +215,6 @@ class CodeEditor(QPlainTextEdit):
             self.region_clicked.emit(block.item.id)
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Qt: the card closes with the mouse gone."""
         super().leaveEvent(event)
         self._rest.stop()
         self._hovered = None
@@ -255,16 +252,13 @@ class Gutter(QWidget):
         self.setAccessibleName("Line numbers")
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Qt: wide enough for the last line's number."""
         digits = max(3, len(str(self._editor.last_number)))
         return QSize(digits * self.fontMetrics().horizontalAdvance("9") + MARK + 14, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
-        """Qt: scroll the text."""
         QApplication.sendEvent(self._editor.viewport(), event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Qt: draw the visible numbers and marks."""
         editor, painter = self._editor, QPainter(self)
         painter.fillRect(event.rect(), QColor(current_theme().gutter))
         canvas = editor.canvas()
@@ -306,7 +300,7 @@ class HeatStrip(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Qt: the visible part, then every block; failures are drawn wider than passes."""
+        """Draw the visible part, then every block; failures are drawn wider than passes."""
         editor, painter = self._editor, QPainter(self)
         theme = current_theme()
         painter.fillRect(self.rect(), QColor(theme.gutter))
@@ -326,7 +320,6 @@ class HeatStrip(QWidget):
                 painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Qt: say which line was clicked."""
         self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._editor.blockCount() - 1))
 
     def _scale(self) -> float:

@@ -72,7 +72,6 @@ class FindBar(QWidget):
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Qt: Enter, Shift-Enter, Escape."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.seek(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         elif event.key() == Qt.Key.Key_Escape:

@@ -32,7 +32,6 @@ class PathLabel(QLabel):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another room (called by Qt)."""
         super().resizeEvent(event)
         self._fit()
 
@@ -76,17 +75,16 @@ class CodeHeader(QWidget):
         self._make_room()
 
     def say_candidates(self, words: str) -> None:
-        """How many there are in the file, or why none are shown."""
+        """Show how many candidates there are in the file, or why none are shown."""
         self.candidates.setText(words or CANDIDATES)
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another room (called by Qt)."""
         super().resizeEvent(event)
         self._make_room()
 
     def _make_room(self) -> None:
-        """Where it is narrow, hide the count of regions first, then the buttons that the menu has as well."""
+        """Hide, where it is narrow, the count of regions first, then the buttons that the menu has as well."""
         self.about.setVisible(self.width() >= ROOMY and self.candidates.text() == CANDIDATES)
         roomy = self.width() >= NARROW
         self.candidates.setVisible(self._offers_candidates and (roomy or self.candidates.isChecked()))

@@ -54,7 +54,7 @@ class ProbeBar(QWidget):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """What is said may need a line of its own (called by Qt)."""
+        """Fit what is said, which may need a line of its own."""
         super().resizeEvent(event)
         self._fit()
 
@@ -160,7 +160,7 @@ class Selecting(QObject):
         self._bar.say(QUEUED)
 
     def settle(self) -> None:
-        """What was asked is over; without an answer a notice said why, or the user stopped it."""
+        """Stop waiting, and say what is known; where no answer came, a notice said why, or the user stopped it."""
         if self._waiting and self.region is not None:
             self._bar.say(self._known(self.region))
         self._waiting = False

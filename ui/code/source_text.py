@@ -38,11 +38,11 @@ class SourceText:
         return self.text[self._starts[number] : self._ends[number]]
 
     def shown(self) -> str:
-        """What the editor gets: the same lines with one kind of end."""
+        """Return the text that the editor gets: the same lines with one kind of end."""
         return BREAK.sub("\n", self.text).translate(_BREAKS_FOR_QT)
 
     def place(self, offset: int) -> Place:
-        """Where a character offset stands."""
+        """Return the place of a character offset."""
         # The last line that starts at or before the offset.
         line = bisect_right(self._starts, min(max(offset, 0), len(self.text))) - 1
         return Place(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))

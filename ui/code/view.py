@@ -80,7 +80,7 @@ class CodeView(QWidget):
         )
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done with the code, by the name of its action."""
+        """Return the handlers of the actions on the code, by the actions' names."""
         return {
             **{id: partial(self.go, step, failing) for _, id, _, step, failing in STEPS},
             "check": self.selecting.check,

@@ -96,7 +96,7 @@ class ComparePage(QWidget):
 
     @property
     def figures(self) -> FiguresView:
-        """Of all the runs together; made when they are first looked at."""
+        """Return the figures of all the runs together; they are made when they are first looked at."""
         if self._figures is None:
             from ui.figures.view import FiguresView
 
@@ -191,7 +191,7 @@ class ComparePage(QWidget):
         return self._traces is not None and self._stack.currentWidget() is self._traces
 
     def _enable(self, shown: bool) -> None:
-        """What needs a comparison."""
+        """Enable the buttons that need a comparison, or disable them."""
         for each in (self.reference_button, self.export_button):
             each.setEnabled(shown)
 

@@ -73,7 +73,7 @@ class PairModel(ListedRows):
         return bool(self._alike or pair.difference) and has_words(f"{place(pair)}\n{pair.first.text}", self._words)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Qt: order by a column; -1 by the size of the difference."""
+        """Order by a column; by -1, order by the size of the difference."""
         self._order = None if column < 0 else (column, order is Qt.SortOrder.DescendingOrder)
         self._arrange()
 
@@ -85,7 +85,6 @@ class PairModel(ListedRows):
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: one cell."""
         pair, column = self.shown[index.row()], index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _text(pair, column)

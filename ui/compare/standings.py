@@ -57,13 +57,13 @@ class Standings(QWidget):
             self.table.setCurrentIndex(self.model.index(place + 1, 0))
 
     def _fit(self) -> None:
-        """As high as the rows are, or the most that are shown at once."""
+        """Make the table as high as its rows, or as the most that are shown at once."""
         rows = min(len(self._shown) + 1, MOST_ROWS) * self.table.verticalHeader().defaultSectionSize()
         self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows + 4)
 
     @property
     def run_id(self) -> int | None:
-        """Of the current row."""
+        """Return the run id of the current row, or None."""
         at = self.table.currentIndex().row()
         return self.model.key(at) if 0 <= at < self.model.rowCount() else None
 

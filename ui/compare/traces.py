@@ -126,7 +126,7 @@ class Traces(QWidget):
 
     @property
     def pair(self) -> Pair | None:
-        """What is shown."""
+        """Return the pair that is shown, or None."""
         return self._pairs[self._at] if self._at < len(self._pairs) else None
 
     def show_pairs(self, comparison: Comparison, pairs: Sequence[Pair], at: int) -> None:

@@ -48,7 +48,7 @@ def align(left: Sequence[str], right: Sequence[str]) -> Alignment:
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many lines the two start with alike."""
+    """Return the number of lines with which the two begin alike."""
     pairs = zip(left, right, strict=False)
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right)))
 

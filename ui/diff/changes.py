@@ -119,7 +119,7 @@ def _weight(tokens: list[str]) -> int:
 
 
 def _whole(line: str) -> Marks:
-    """All of a line but its indentation."""
+    """Return the mark of a whole line but its indentation; a blank line has none."""
     start = len(line) - len(line.lstrip())
     return ((start, len(line)),) if start < len(line) else ()
 

@@ -117,11 +117,10 @@ class Colouring(QSyntaxHighlighter):
             self.rehighlight()
 
     def set_lines(self, lines: Sequence[PaneLine], dim: bool) -> None:
-        """What the blocks are. `dim`: lines whose change is mere form are greyed, without marks."""
+        """Set the lines that the blocks show. `dim`: lines whose change is mere form are greyed, without marks."""
         self._lines, self._dim = lines, dim
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
-        """Colour one block (called by Qt)."""
         number = self.currentBlock().blockNumber()
         if number >= len(self._lines):
             return

@@ -41,7 +41,7 @@ class LinkedScrolling(QObject):
             one.cursorPositionChanged.connect(lambda a=one, b=other: self._follow_row(a, b))
 
     def _link(self, source: QScrollBar, target: QScrollBar) -> None:
-        """What one does, the other does; a shorter range stops at its end without pulling the other back."""
+        """Let one bar follow another; a shorter range stops at its end without pulling the other back."""
 
         def follow(value: int) -> None:
             if self._busy:
@@ -60,7 +60,7 @@ class LinkedScrolling(QObject):
             target.go_to(source.row())
 
     def _agree_on_bars(self) -> None:
-        """All show a horizontal bar or none does: else their heights would differ."""
+        """Show a horizontal bar in all panes or in none: else their heights would differ."""
         policy = Qt.ScrollBarPolicy
         needed = any(pane.horizontalScrollBar().maximum() > 0 for pane in self._panes)
         for pane in self._panes:
@@ -96,11 +96,9 @@ class ChangeMap(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Narrow (called by Qt)."""
         return QSize(10, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw every mark (called by Qt)."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), QColor(current_theme().gutter))
         scale = self.height() / self._rows
@@ -109,7 +107,6 @@ class ChangeMap(QWidget):
             painter.fillRect(QRectF(2, start * scale, self.width() - 4, height), QColor(self._colour(line)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Say which row was meant (called by Qt)."""
         self.row_chosen.emit(int(event.position().y() / max(1, self.height()) * self._rows))
 
     def _colour(self, line: PaneLine) -> str:
@@ -226,7 +223,7 @@ class Columns(QWidget):
         self._middle.setVisible(shown and bool(text))
 
     def set_unified(self, on: bool) -> None:
-        """All texts in one column, or side by side."""
+        """Show all texts in one column, or side by side."""
         self._stack.setCurrentIndex(int(on))
         self._fill()
 

@@ -154,7 +154,7 @@ class EditView(DiffFrame):
 
 
 def _summary(diff: EditDiff, edit: ShownEdit) -> str:
-    """What the prediction is, in one line."""
+    """Return in one line how the prediction compares with the old and the new code."""
     if edit.predicted == edit.new:
         return "As the new code"
     if edit.predicted == edit.old:

@@ -86,7 +86,10 @@ def indents(texts: Sequence[str]) -> list[str]:
 
 
 def lost_indentation(text: str) -> str:
-    """What the first line lacks: certain for several statements, judged by the first line's end for a single one."""
+    """Return the indentation that the first line lacks; empty where it lacks none.
+
+    It is certain for several statements, and judged by the first line's end for a single one.
+    """
     lines = split(text).texts
     if len(lines) < 2 or lines[0][:1].isspace():
         return ""

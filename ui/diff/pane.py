@@ -156,7 +156,7 @@ class Pane(QPlainTextEdit):
         return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Rows first, then the text over them (called by Qt)."""
+        """Draw the rows first, then the text over them."""
         painter = QPainter(self.viewport())
         width, current = self.viewport().width(), self.row()
         for number, place in self.visible_rows():
@@ -172,13 +172,12 @@ class Pane(QPlainTextEdit):
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Keep the gutter at the left edge (called by Qt)."""
         super().resizeEvent(event)
         self._gutter.place(self.contentsRect())
         self.resized.emit()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Text of another size has other line numbers and wraps elsewhere; another theme colours it (called by Qt)."""
+        """Fit line numbers and wrapping to text of another size; colour the text in another theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and self._made:
             self._measure()
@@ -193,7 +192,7 @@ class Pane(QPlainTextEdit):
         self._gutter.place(self.contentsRect())
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802
-        """Copied text: what is written, without fillers and padding (called by Qt)."""
+        """Return what is written in the selection, without fillers and padding, for the clipboard."""
         cursor = self.textCursor()
         start, end = cursor.selectionStart(), cursor.selectionEnd()
         parts = []
@@ -211,7 +210,7 @@ class Pane(QPlainTextEdit):
         self._gutter.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Small: the window decides (called by Qt)."""
+        """Return a small size: the window decides."""
         return QSize(240, 160)
 
     def _recolour(self, side: int, first: int, stop: int) -> None:
@@ -252,16 +251,13 @@ class Gutter(QWidget):
             self.update(0, rect.y(), self.width(), rect.height())
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """As wide as its columns (called by Qt)."""
         digit = self._pane.fontMetrics().horizontalAdvance("0")
         return QSize(sum(self._columns) + GAP * (len(self._columns) + 1) + digit + GAP // 2, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
-        """Scroll the pane (called by Qt)."""
         QApplication.sendEvent(self._pane.viewport(), event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw numbers and signs of the rows in sight (called by Qt)."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), QColor(current_theme().gutter))
         painter.setFont(self._pane.font())
@@ -287,7 +283,7 @@ class Gutter(QWidget):
             self._sign(painter, line, QRectF(left, place.top(), self.width() - left, height))
 
     def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
-        """What became of the line, in bold and in the colour of its side."""
+        """Draw the sign of what became of the line, in bold and in the colour of its side."""
         theme = current_theme()
         dimmed = line.form and self._pane.dim
         colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
@@ -299,7 +295,7 @@ class Gutter(QWidget):
 
 
 def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
-    """Of each side: which block shows a line."""
+    """Return for each side which block shows a line, by the line's number."""
     places: tuple[dict[int, int], ...] = tuple({} for _ in range(sides))
     for block, line in enumerate(lines):
         if line.side is not None:
@@ -308,7 +304,7 @@ def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
 
 
 def _selected_text(block: QTextBlock, start: int, end: int) -> str:
-    """What of a block lies inside a selection; positions are Qt's UTF-16 units."""
+    """Return the part of a block that lies inside a selection; positions are Qt's UTF-16 units."""
     # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
     units = block.text().encode("utf-16-le")
     low, high = max(0, start - block.position()), min(block.length() - 1, end - block.position())

@@ -108,7 +108,7 @@ def patch(diff: TextDiff) -> str:
 
 
 def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
-    """Where runs of changed lines start; `skip_form` passes over changes of mere form."""
+    """Return where runs of changed lines start; `skip_form` passes over changes of mere form."""
     # Changed lines that follow one another are one step.
     changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
     return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
@@ -123,6 +123,6 @@ def _cell(row: Row, cell: Cell | None, side: int, first: int) -> PaneLine:
 
 
 def _sign(row: Row) -> str:
-    """What says beside colour what became of a line."""
+    """Return the sign that says, beside colour, what became of a line."""
     signs = {Kind.EQUAL: " ", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-"}
     return SAME_TREE_SIGN if row.same_tree else signs[row.kind]

@@ -141,7 +141,7 @@ class DiffView(DiffFrame):
             action.setText(title[:1].upper() + title[1:])
 
     def clear(self) -> None:
-        """Nothing to compare."""
+        """Show that there is nothing to compare."""
         self.show_pair("", "", "", "")
 
     def show_pair(
@@ -169,7 +169,7 @@ class DiffView(DiffFrame):
         self._present(PairLines(diff, (first_line, first_line)), path, title, summary, diff.notes, description)
 
     def _starts(self) -> list[int]:
-        """All changes, or those of substance while form is dimmed (if there are any)."""
+        """Return where all changes start, or those of substance while form is dimmed (if there are any)."""
         of_substance = self.columns.starts(skip_form=True) if self.form.isChecked() else []
         return of_substance or super()._starts()
 
@@ -179,7 +179,7 @@ class DiffView(DiffFrame):
 
 
 def _summary(diff: TextDiff) -> str:
-    """How the two texts differ, in one line."""
+    """Return in one line how the two texts differ."""
     if diff.equal:
         return "Identical"
     counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]

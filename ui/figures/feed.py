@@ -22,7 +22,7 @@ class FigureFeed(QObject):
     failed = Signal(object)
 
     def __init__(self, inspection: Inspection, parent: QObject, key: str = "figures") -> None:
-        """Nothing is read until `note`; feeds with other keys do not disturb each other."""
+        """`key`: feeds with other keys do not disturb each other."""
         super().__init__(parent)
         self._runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}

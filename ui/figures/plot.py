@@ -68,7 +68,7 @@ class Plot(QWidget):
 
     @property
     def mark(self) -> Mark | None:
-        """What is read off now."""
+        """Return the mark that is read off now, or None."""
         return None if self._at is None else self.places[self._at].mark
 
     def show_figure(self, figure: Drawn) -> None:
@@ -83,7 +83,7 @@ class Plot(QWidget):
         self._read(next(same, None) if before is not None and before.links else None)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Draw in the colours of another theme (called by Qt): pyqtgraph's items keep those they were made with."""
+        """Draw in the colours of another theme: pyqtgraph's items keep those they were made with."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.StyleChange and self._drawn_in is not current_theme():
             self._take_colours()
@@ -100,7 +100,7 @@ class Plot(QWidget):
             self._read(self._at)
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
-        """Follow pointer and keys over the drawing (called by Qt)."""
+        """Read off and open by pointer and keys over the drawing."""
         kind = QEvent.Type
         if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
             if event.type() == kind.MouseMove:
@@ -162,7 +162,7 @@ class Plot(QWidget):
     # ---- drawing
 
     def _draw(self) -> None:
-        """All items anew: making them takes a few milliseconds, and nothing is painted in between."""
+        """Make all items anew: that takes a few milliseconds, and nothing is painted in between."""
         figure, theme = self._figure, current_theme()
         if figure is None:
             return
@@ -352,7 +352,7 @@ def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float],
 
 
 def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
-    """Which mark a key leads to; None for other keys, and where there is no mark.
+    """Return the index of the mark that a key leads to; None for other keys, and where there is no mark.
 
     Left and Right stay in the group: along a line, or on one side of a histogram. Up and Down go to the nearest mark of
     another group above or below; a scatter, which has no groups, is stepped through from the left by either pair.

@@ -67,7 +67,7 @@ class FigureView(QWidget):
 
     @cached_property
     def plot(self) -> Plot:
-        """What draws, made when it is first needed."""
+        """Return the widget that draws, made when it is first needed."""
         made = Plot()
         made.pointed.connect(self._say)
         made.opened.connect(lambda mark: self._open(mark.links))
@@ -76,7 +76,7 @@ class FigureView(QWidget):
 
     @cached_property
     def cells(self) -> Cells:
-        """What shows tables and heat maps, made when it is first needed."""
+        """Return the widget of tables and heat maps, made when it is first needed."""
         made = Cells()
         made.opened.connect(self._open)
         made.pointed.connect(self._say)
@@ -111,7 +111,7 @@ class FigureView(QWidget):
         self._say(self._pointed)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Name lines in the colours of another theme (called by Qt)."""
+        """Name lines in the colours of another theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._name()
@@ -127,7 +127,7 @@ class FigureView(QWidget):
         return csv(self.figure) if self.figure is not None else ""
 
     def picture(self) -> QWidget:
-        """What a picture of the figure shows: a table with all its rows, else the view as it is."""
+        """Return the widget for a picture of the figure: a table with all its rows, else the view as it is."""
         return self.cells.whole() if isinstance(self.figure, (Table, Grid)) else self
 
     def _offer(self, choices: Sequence[Choice]) -> None:
@@ -178,7 +178,7 @@ class FigureView(QWidget):
         self._legend.setVisible(bool(named))
 
     def _say(self, mark: Mark | None) -> None:
-        """What is pointed at; of lines each one's value there, or its last one."""
+        """Say what is pointed at; of lines say each one's value there, or its last one."""
         figure = self.figure
         if figure is None:
             return

@@ -69,7 +69,7 @@ class CommitModel(ListedRows):
         return len(self._commits)
 
     def commit(self, row: int) -> CommitLine:
-        """What a row shows."""
+        """Return the commit that a row shows."""
         return self._commits[self.shown[row]]
 
     def edits(self, row: int) -> Sequence[ItemRow]:
@@ -77,7 +77,7 @@ class CommitModel(ListedRows):
         return self._edits.get(self.commit(row).id, ())
 
     def row_of(self, commit: str) -> int | None:
-        """Where a commit is listed; None when it is not."""
+        """Return the row in which a commit is listed, or None when it is not."""
         return next((row for row, at in enumerate(self.shown) if self._commits[at].id == commit), None)
 
     def _select(self) -> None:
@@ -92,7 +92,6 @@ class CommitModel(ListedRows):
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: what a cell shows."""
         column, edits = index.column(), self.edits(index.row())
         if role == Qt.ItemDataRole.DecorationRole and column == STATE and edits:
             return self._icons[_state(edits)]
@@ -113,7 +112,7 @@ class CommitModel(ListedRows):
 
 
 def searched(commit: CommitLine) -> str:
-    """What words are looked for in."""
+    """Return the text of a commit in which words are looked for, in lower case."""
     return f"{commit.id} {commit.day} {commit.author}\n{commit.subject}".lower()
 
 
@@ -122,7 +121,7 @@ def _brief(item: ItemRow) -> str:
 
 
 def _state(edits: Sequence[ItemRow]) -> RegionState:
-    """Of several edits what they have in common, else mixed."""
+    """Return the state that several edits have in common, else the mixed one."""
     states = {region_state(item) for item in edits}
     return states.pop() if len(states) == 1 else RegionState.PARTIAL
 
@@ -226,7 +225,7 @@ class HistoryPanel(QWidget):
             self._quiet = False
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Qt: the commits are read when somebody looks."""
+        """Ask for the commits when somebody looks."""
         super().showEvent(event)
         self.wanted.emit()
 

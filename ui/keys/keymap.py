@@ -53,7 +53,7 @@ class Binding:
 
     @property
     def words(self) -> str:
-        """What it does."""
+        """Return in words what it does."""
         return plain(self.action.text()) if self.action else self.told
 
     @property
@@ -112,7 +112,7 @@ class KeyMap(QObject):
         self._apply()
 
     def bindings(self) -> list[Binding]:
-        """What can be done just now, in the order it was added."""
+        """Return what can be done just now, in the order it was added."""
         return [each for each in self._bindings.values() if each.usable]
 
     def binding(self, name: str) -> Binding:
@@ -201,7 +201,7 @@ class KeyMap(QObject):
                 )
 
     def _users(self, sequence: QKeySequence) -> Iterator[Binding]:
-        """Those that have this key now."""
+        """Return the usable bindings that have this key now."""
         return (each for each in self.bindings() if sequence in each.sequences)
 
 

@@ -50,7 +50,7 @@ class KeyField(QLineEdit):
         self.setText(IDLE)
 
     def event(self, event: QEvent) -> bool:
-        """Take keys before shortcuts and the order of focus do (called by Qt)."""
+        """Take keys before shortcuts and the order of focus do."""
         if self.asking and isinstance(event, QKeyEvent):
             # Accepted, the key comes here as a key press instead of acting as the shortcut that it may be.
             if event.type() == QEvent.Type.ShortcutOverride:
@@ -68,7 +68,6 @@ class KeyField(QLineEdit):
             self.pressed.emit(_sequence(event).toString(QKeySequence.SequenceFormat.PortableText))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Ask no more (called by Qt)."""
         super().focusOutEvent(event)
         if self.asking:
             self.left.emit()
@@ -267,7 +266,7 @@ class KeysDialog(QDialog):
         say(self.said, problem or HINT, bad=bool(problem))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Escape while a key is asked for leaves that only (called by Qt)."""
+        """Stop only the asking for a key, and keep the dialog open, when Escape is pressed meanwhile."""
         if event.key() == Qt.Key.Key_Escape and self.field.asking:
             self._leave()
             return

@@ -134,7 +134,7 @@ class LabelQueueBar(QWidget):
 
 
 def _together(*parts: QWidget) -> QWidget:
-    """What stays in one line."""
+    """Return a widget whose parts stay in one line."""
     made = QWidget()
     row(*parts, owner=made)
     return made

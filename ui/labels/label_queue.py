@@ -56,7 +56,7 @@ class LabelQueue:
 
     @property
     def done(self) -> int:
-        """How many samples of the queue are done with."""
+        """Return how many samples of the queue are done with."""
         return sum(sample in self.labelled for sample in self.samples)
 
     @property
@@ -186,11 +186,11 @@ class LabelSession:
 
     @property
     def text(self) -> str:
-        """How far the queue is done, and the pace."""
+        """Return how far the queue is done, and the pace."""
         return self._progress + self._pace.text()
 
     def set_progress(self, done: int, total: int) -> None:
-        """How far the queue is done."""
+        """Record how far the queue is done."""
         self._progress = f"{done:,} of {total:,} · "
 
     def add(self, given: Given, own: LabelRow | None, *, counts: bool) -> None:

@@ -25,7 +25,6 @@ class ModeButton(QAbstractButton):
     """One error mode: its key, drawn, its name and explanation; down while it is the sample's label."""
 
     def __init__(self, mode: ErrorMode) -> None:
-        """Not chosen yet."""
         super().__init__()
         self.mode = mode
         self.setCheckable(True)
@@ -46,7 +45,7 @@ class ModeButton(QAbstractButton):
         self.update()
 
     def nextCheckState(self) -> None:  # noqa: N802
-        """A click asks; only what is stored puts the button down (called by Qt)."""
+        """Leave the button as it is: a click asks; only what is stored puts the button down."""
 
     def add_asked(self) -> bool:
         """Return whether a click means this mode beside others."""
@@ -74,15 +73,13 @@ class ModeButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """One line of text (called by Qt)."""
         return QSize(220, self.fontMetrics().lineSpacing() + SPACE)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """The explanation gives way (called by Qt)."""
+        """Return the least size: the explanation gives way."""
         return QSize(160, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Frame, key, name, explanation (called by Qt)."""
         theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused, hot = self.hasFocus(), self.underMouse() and self.isEnabled()
@@ -94,7 +91,7 @@ class ModeButton(QAbstractButton):
         self._draw_text(painter)
 
     def _first(self) -> QRectF:
-        """Where the first line stands."""
+        """Return the rectangle of the first line."""
         return QRectF(SPACE, SPACE / 2, self.width() - 2 * SPACE, self.fontMetrics().lineSpacing())
 
     def _draw_key(self, painter: QPainter) -> None:
@@ -226,7 +223,7 @@ class LabelSide(QWidget):
         column(self._modes, *fields, switches, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Definitions are whole where there is room for that (called by Qt)."""
+        """Show definitions whole where there is room for that."""
         super().resizeEvent(event)
         self._fit()
 

@@ -102,12 +102,12 @@ class LabelSubject(QWidget):
         self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another width wraps the description otherwise (called by Qt)."""
+        """Fit the description, which another width wraps otherwise."""
         super().resizeEvent(event)
         self._make_room()
 
     def _make_room(self) -> None:
-        """As high as the description, which scrolls where it would take the code's place."""
+        """Make the description as high as its text; it scrolls where it would take the code's place."""
         most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
         self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
 

@@ -114,7 +114,7 @@ class LabelsPanel(QWidget):
         return self.side.buttons
 
     def event(self, event: QEvent) -> bool:
-        """Take `?` before the window does, for these keys (called by Qt)."""
+        """Take `?` before the window does, for these keys."""
         asked = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Question
         # Qt asks whoever has the focus before it takes a key for a shortcut; who accepts gets the key itself.
         if asked and event.type() == QEvent.Type.ShortcutOverride:
@@ -223,7 +223,7 @@ class LabelsPanel(QWidget):
         self.set_sample(None, [])
 
     def set_advice(self, advice: str) -> None:
-        """What to say while there is no sample."""
+        """Set what is said while there is no sample."""
         self._empty.say("Nothing to label", advice or "Open a run first.")
 
     def set_progress(self, done: int, total: int) -> None:

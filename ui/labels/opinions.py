@@ -28,12 +28,12 @@ def is_decision(label: LabelRow) -> bool:
 
 
 def own_label(labels: Sequence[LabelRow], annotator: str) -> LabelRow | None:
-    """What an annotator said last."""
+    """Return the label that an annotator gave last, or None; a decision is none."""
     return next((each for each in reversed(labels) if each.annotator == annotator and not is_decision(each)), None)
 
 
 def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
-    """What was decided last."""
+    """Return the decision made last, or None."""
     return next((each for each in reversed(labels) if is_decision(each)), None)
 
 

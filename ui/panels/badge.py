@@ -41,12 +41,10 @@ class Badge(QWidget):
         return font
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """As wide as its text (called by Qt)."""
         metrics = QFontMetrics(self._font())
         return QSize(metrics.horizontalAdvance(self.text) + 2 * PAD + 1, metrics.height() + PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw it (called by Qt)."""
         theme = current_theme()
         colour = theme.role(self._role or "neutral")
         painter = QPainter(self)

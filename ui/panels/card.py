@@ -17,7 +17,7 @@ class Card(QFrame):
     chosen = Signal()
 
     def __init__(self, inset: int = 0) -> None:
-        """Not chosen yet. `inset`: pixels left free at the left, with an elbow that leads to the card above."""
+        """`inset`: pixels left free at the left, with an elbow that leads to the card above."""
         super().__init__()
         self.inset = inset
         self.marked = False
@@ -32,12 +32,11 @@ class Card(QFrame):
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Choose it (called by Qt)."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.chosen.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """A frame; tinted when chosen, with a ring when focused (called by Qt)."""
+        """Draw the frame: tinted when the card is chosen, with a ring when it has the focus."""
         theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = self.hasFocus()
@@ -61,7 +60,6 @@ class CardScroll(QScrollArea):
     """Scrolls a column of cards; arrow keys are left to whoever moves between the cards."""
 
     def __init__(self, cards: QWidget) -> None:
-        """As wide as it may be, never scrolling sideways."""
         super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -71,7 +69,7 @@ class CardScroll(QScrollArea):
         self.setMinimumHeight(1)  # what stands above it must fit into a low window
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Only the page keys scroll (called by Qt)."""
+        """Scroll by the page keys alone."""
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
             super().keyPressEvent(event)
         else:

@@ -41,12 +41,10 @@ class CodePeek(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """As high as its lines (called by Qt)."""
         rows = len(self._lines) + bool(self._more) + bool(self._before)
         return QSize(100, rows * self.fontMetrics().lineSpacing() + 2 * PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw the lines (called by Qt)."""
         painter, metrics, theme = QPainter(self), self.fontMetrics(), current_theme()
         painter.fillRect(self.rect(), QColor(theme.gutter))
         y = float(PAD + metrics.ascent())

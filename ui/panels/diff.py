@@ -37,7 +37,7 @@ class DiffPanel(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Nothing to compare."""
+        """Show that there is nothing to compare."""
         self._turn_to(self._empty)
         self.view.clear()
 

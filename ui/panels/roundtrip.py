@@ -160,7 +160,7 @@ class RoundTripPanel(QWidget):
             self.own.start(self._chosen_words())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Arrow keys move between cards (called by Qt)."""
+        """Move between cards by the arrow keys, Home and End."""
         order = list(self._cards)
         if not order:
             super().keyPressEvent(event)
@@ -314,7 +314,7 @@ class RoundTripPanel(QWidget):
             self.expect(self._any)
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
-        """What to expect while there are no cards."""
+        """Show what to expect while there are no cards."""
         said = "" if samples or self._writing else _waiting_text(item)
         self._state.setText(said)
         self._state.setVisible(bool(said))

@@ -147,7 +147,7 @@ class RunPanel(QWidget):
         return made
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Qt: figures are drawn from now on."""
+        """Draw the figures from now on."""
         super().showEvent(event)
         self.set_figures(self._figures)
 

@@ -60,7 +60,7 @@ class SampleCard(Card):
 
     @property
     def sample(self) -> SampleRow:
-        """What it shows."""
+        """Return the sample that the card shows."""
         return self.node.sample
 
     @property
@@ -98,7 +98,7 @@ class SampleCard(Card):
         self.setAccessibleName(self.spoken())
 
     def spoken(self) -> str:
-        """What a screen reader says."""
+        """Return what a screen reader says of the card."""
         spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
         parts = [spoken, *(badge.text for badge in self._badges if badge.text), *self.node.against]
         parts += [self.node.remark] if self.node.remark else []
@@ -140,7 +140,7 @@ class WritingCard(Card):
         self.setAccessibleName(f"{name} is being written")
 
     def show_text(self, text: str) -> None:
-        """All that was written so far."""
+        """Show all that was written so far."""
         self._so_far = breakable(text)
         self.text.setText(self._so_far + CARET)
 
@@ -225,7 +225,7 @@ def _recitation(sample: SampleRow) -> tuple[str, str, str]:
 
 
 def _ending(sample: SampleRow) -> tuple[str, str, str]:
-    """How the answer came to an early end."""
+    """Return a badge, as words, role and tip, on how the answer came to an early end; empty where it did not."""
     if sample.error:
         return "⚙ no sample", "warn", sample.error
     end = _ENDS.get(sample.finish_reason, "")

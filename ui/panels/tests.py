@@ -195,7 +195,7 @@ class TestsPanel(QWidget):
             self.line_requested.emit(line)
 
     def _failing(self) -> str:
-        """All failing tests with their messages."""
+        """Return all failing tests with their messages."""
         failing = [test for test in self._tests if test.outcome not in _PASSING]
         return "\n\n".join(f"{test.outcome.upper()} {test.node_id}\n{test.message}" for test in failing)
 

@@ -93,12 +93,11 @@ class WidePanel(QWidget):
             QTimer.singleShot(0, chosen, partial(self._scroll.ensureWidgetVisible, chosen, SPACE, 0))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Qt: somebody looks."""
         super().showEvent(event)
         self._fill()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Arrow keys go along the rows and between them (called by Qt)."""
+        """Go along the rows and between them by the arrow keys."""
         steps = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
         step = steps.get(Qt.Key(event.key()))
         here = self._places.get(self._selected) if self._selected is not None else None

@@ -72,7 +72,7 @@ def first_code(codebase: Codebase) -> str:
 
 
 def listed_files(codebase: Codebase) -> list[ListedFile]:
-    """What the tree shows of a codebase: code, tests and what was left out; of a generated one its problems alone."""
+    """Return what the tree lists: code, tests and what was left out; of a generated codebase its problems alone."""
     keys = origin_of(codebase.root).keys
     if keys:
         return [ListedFile(path, name=key) for path, key in keys.items()]

@@ -58,7 +58,7 @@ class ProjectModel(QAbstractItemModel):
         return self._numbered[index.internalId()]
 
     def index_of(self, path: str) -> QModelIndex:
-        """Where a file or folder stands; invalid when it is unknown."""
+        """Return the index of a file or folder; it is invalid when that is unknown."""
         node = self._nodes.get(path)
         # A number, not the node itself: Qt keeps what it is given as an address, and Python may free the node.
         return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
@@ -94,32 +94,27 @@ class ProjectModel(QAbstractItemModel):
             self._changed()
 
     def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:
-        """Qt: the index of a child."""
         children = self.node(parent).children
         if not (0 <= row < len(children) and 0 <= column < COLUMNS):
             return QModelIndex()
         return self.createIndex(row, column, children[row].ident)
 
     def parent(self, child: Index = NONE) -> QModelIndex:  # type: ignore[override]
-        """Qt: the index of the folder a node lies in."""
         above = self.node(child).parent
         if above is None or above.parent is None:
             return QModelIndex()
         return self.createIndex(above.row, 0, above.ident)
 
     def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: children of a folder."""
         # Only the first column has children: so Qt's own test of models asks it.
         return len(self.node(parent).children) if parent.column() <= 0 else 0
 
     def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: name, score, regions."""
         return COLUMNS
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Qt: the headings."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             kind = self._kind
             place = kind.noun.capitalize() if any(each.name for each in self._listed.values()) else "File"
@@ -129,7 +124,6 @@ class ProjectModel(QAbstractItemModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: one cell."""
         node, column = self.node(index), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(node, column, self._kind)
@@ -202,7 +196,7 @@ class ProjectTree(QTreeView):
         TextSize(self).changed.connect(self._fit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: the file's name takes the room that the figures leave."""
+        """Give the file's name the room that the figures leave."""
         super().resizeEvent(event)
         self._fit()
 
@@ -219,7 +213,7 @@ class ProjectTree(QTreeView):
         header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
-        """Qt: draw everything anew, as `RowTable` does, and for the same reason."""
+        """Draw everything anew, as `RowTable` does, and for the same reason."""
         super().selectionChanged(selected, deselected)
         self.viewport().update()
 

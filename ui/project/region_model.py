@@ -26,7 +26,7 @@ _RANK = {state: rank for rank, state in enumerate(ORDER)}
 
 
 def _known(value: float | None) -> float:
-    """What is not defined sorts below all values."""
+    """Return a value to sort by: what is not defined sorts below all values."""
     return _LOW if value is None else value
 
 
@@ -180,7 +180,7 @@ class RegionModel(ListedRows):
         self._sort()
 
     def set_flags(self, flags: Mapping[int, Sequence[str]]) -> None:
-        """What was odd about regions' code, by their ids."""
+        """Set what was odd about regions' code, by their ids."""
         self._flags = flags
         self._arrange()
 
@@ -190,12 +190,11 @@ class RegionModel(ListedRows):
         self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Qt: order by a column."""
         self._column, self._descending = max(column, 0), order is Qt.SortOrder.DescendingOrder
         self._sort()
 
     def row_of(self, item_id: int) -> int | None:
-        """Where a region is listed; None when it is not."""
+        """Return the row in which a region is listed, or None when it is not."""
         if self._place is None:
             self._place = {item.id: row for row, item in enumerate(self.shown)}
         return self._place.get(item_id)
@@ -219,7 +218,6 @@ class RegionModel(ListedRows):
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: one cell."""
         item, column = self.shown[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return COLUMNS[column].text(item)

@@ -61,7 +61,7 @@ class RegionTable(QWidget):
         column(head, self.table, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: the file's name takes the room that the figures leave."""
+        """Give the file's name the room that the figures leave."""
         super().resizeEvent(event)
         self._fit()
         self._hint.setGeometry(self.table.geometry().translated(-self.table.pos()))

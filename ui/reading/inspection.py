@@ -112,7 +112,7 @@ class Wanted:
     file: str = ""
 
     def among(self, runs: Sequence[RunRow]) -> RunRow | None:
-        """That run; None when there is none."""
+        """Return the run that is wanted among these, or None when there is none."""
         if self.run_id is not None:
             return next((run for run in runs if run.id == self.run_id), None)
         return next((run for run in reversed(runs) if self._fits(run)), None)
@@ -180,7 +180,7 @@ def _look_at(
 
 
 def _settled(items: Sequence[ItemRow], run: RunRow, tried: int | None) -> Iterator[ItemRow]:
-    """Nothing is running any more in a run that ended: such a region is unfinished."""
+    """Yield the items; in a run that ended nothing is running any more, and such a region is unfinished."""
     for item in items:
         ended = run.status != "running" and item.state == "running" and item.id != tried
         yield replace(item, state=UNFINISHED) if ended else item

@@ -80,7 +80,7 @@ class OpenProject(QObject):
         self.gateway.submit(CHECKED, partial(_check, self._checking, codebase), self._take_checked)
 
     def _forget(self) -> None:
-        """What was asked of the files as they were."""
+        """Drop what was asked of the files as they were."""
         self.gateway.cancel(CHECKED)
         if self._checking is not None:
             self._checking.stop()
@@ -109,7 +109,7 @@ def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
 
 
 def _as_known(codebase: Codebase) -> Codebase:
-    """Of a generated project the problems' programs as their file has them."""
+    """Return the codebase; in a generated project the problems' programs are as their file has them."""
     if not (keys := origin_of(codebase.root).keys):
         return codebase
     files = (replace(file, text=without_binding(file.text)) if file.path in keys else file for file in codebase.files)

@@ -185,7 +185,7 @@ def _value(value: float | None, measure: Measure) -> str:
 
 
 def _heading(item: ItemRow) -> str:
-    """Where its code stands; an item without a file has its key."""
+    """Return where the item's code stands; an item without a file has its key."""
     return presenter(item).heading(item)
 
 

@@ -81,7 +81,7 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
 
 
 def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
-    """Of an edit, what people changed; empty for a region."""
+    """Return the rows of what people changed in an edit; none for a region."""
     if not presenter(item).past:
         return []
     return [_row(row) for row in compare(item.old_text or "", item.text, python=False).rows]

@@ -73,7 +73,7 @@ class RunControl(QObject):
         self.coordinator.finished.connect(self._end)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done with the run at work, by the name of its action."""
+        """Return the handlers of the actions on the run at work, by the actions' names."""
         return {"pause": self.coordinator.toggle_pause, "stop": self.coordinator.stop}
 
     @property
@@ -198,7 +198,7 @@ class RunControl(QObject):
 
     @property
     def what_is_at_work(self) -> str:
-        """What keeps other work waiting, as a sentence without its end; only while `busy`."""
+        """Return what keeps other work waiting, as a sentence without its end; only while `busy`."""
         return f"{self._at_work} is at work"
 
     @property
@@ -245,7 +245,7 @@ class RunControl(QObject):
         self.batch.emit(events)
 
     def _say(self, texts: Sequence[str]) -> None:
-        """Of a small job beside the runs only what was not said before: it is asked for again and again."""
+        """Say these texts; of a small job beside the runs only new ones, for it is asked for again and again."""
         for text in texts:
             if not (self._beside and text in self._heard):
                 self._notices.say(NoticeText(text), self._about)

@@ -48,7 +48,7 @@ class RunLists(QObject):
         auditing.choose_asked.connect(lambda: self.show_all(auditing.runs))
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handlers of the actions on lists of runs, by the actions' names."""
         return {"runs": self.show_all, "resume": self._resume_shown, "compare": self.ask_comparison}
 
     def note(self, overview: Overview, resume: QAction) -> None:

@@ -80,7 +80,7 @@ class OwnRun(QObject):
         self._count_queue()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handlers of the actions on the queue and on following the run, by the actions' names."""
         return {"queue": self.show_queue, "follow": lambda: self._set_follow(self._follow.isChecked())}
 
     def show_queue(self) -> None:

@@ -31,7 +31,7 @@ class QueuedRun:
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
+        """Return in a line what the run is."""
         settings = self.settings
         if self.run_id is not None:
             return f"Resume run {self.run_id} · {self.project.name}"
@@ -299,7 +299,7 @@ class Queueing(QObject):
             self._next.start()
 
     def _note_state(self, state: RunState) -> None:
-        """Who stops a run does not want the next one to begin at once."""
+        """Hold the queue when a run is stopped: whoever stops one does not want the next to begin at once."""
         if state is RunState.STOPPING and self.queue.runs:
             self._set_held(True)
 

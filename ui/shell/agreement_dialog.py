@@ -67,7 +67,7 @@ class AgreementDialog(QDialog):
         self.copy.setEnabled(True)
 
     def _show_confusion(self, place: int) -> None:
-        """Of the pair in this row: which modes met on a sample."""
+        """Show which modes met on a sample, for the pair in this row."""
         pair = self._pairs[place] if 0 <= place < len(self._pairs) else None
         modes, counts = confusion_table(pair) if pair else ((), ())
         for part in (self.met, self.confusion):
@@ -84,7 +84,7 @@ class AgreementDialog(QDialog):
         _fill(self.confusion, rows, diagonal=True)
 
     def as_text(self) -> str:
-        """All of it, for the clipboard."""
+        """Return all of it as text, for the clipboard."""
         lines = [self.head.text(), self.counts.text()]
         for sheet in (self.modes, self.pairs, self.confusion):
             if sheet.isVisibleTo(self):

@@ -26,7 +26,6 @@ class _ElidedBox(QComboBox):
     """Shortens what does not fit in the middle, where Qt would cut off the end."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw it (called by Qt)."""
         option, painter = QStyleOptionComboBox(), QStylePainter(self)
         self.initStyleOption(option)
         control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField

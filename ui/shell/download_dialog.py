@@ -29,7 +29,7 @@ class DownloadDialog(QDialog):
     def __init__(
         self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None, wanted: str = ""
     ) -> None:
-        """Nothing is asked of anybody yet. `endpoint`: of the hub, unless the environment names it.
+        """`endpoint`: of the hub, unless the environment names it.
 
         `wanted`: what stands in the field at first.
         """
@@ -93,7 +93,7 @@ class DownloadDialog(QDialog):
             self._fail(thread.error)
 
     def done(self, result: int) -> None:
-        """Break off what is under way (called by Qt)."""
+        """Break off what is under way."""
         self._timer.stop()
         if self._thread is not None:
             self._thread.stop()

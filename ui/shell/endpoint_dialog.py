@@ -83,7 +83,7 @@ class EndpointDialog(QDialog):
         self.setMinimumWidth(460)
 
     def endpoint(self) -> EndpointSettings:
-        """What the user settled on."""
+        """Return the server that the user settled on."""
         return EndpointSettings(
             address=self.address.text().strip().rstrip("/"),
             model=self.model.currentText().strip(),
@@ -145,7 +145,7 @@ class EndpointDialog(QDialog):
         self.accept()
 
     def done(self, result: int) -> None:
-        """Nobody waits for the list any more (called by Qt)."""
+        """Break off what was asked of the server: nobody waits for it any more."""
         self._left.set()
         self._gateway.cancel("served models")
         self._gateway.cancel("server trial")

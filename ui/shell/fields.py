@@ -13,7 +13,7 @@ FIELD = 28
 
 
 def error_words(error: Exception) -> str:
-    """What is wrong and what to do, in a line."""
+    """Return in a line what is wrong and what to do."""
     return f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error)
 
 

@@ -33,11 +33,9 @@ class Found(QAbstractListModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: entries listed."""
         return 0 if parent.isValid() else len(self.shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: its words, or the entry itself."""
         entry = self.shown[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self._words(entry)
@@ -56,7 +54,7 @@ class FoundRow(QStyledItemDelegate):
     detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
 
     def detail(self, entry: Any) -> str:
-        """What stands at the right of an entry."""
+        """Return what stands at the right of an entry."""
         raise NotImplementedError
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
@@ -65,11 +63,9 @@ class FoundRow(QStyledItemDelegate):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        """Qt: rows of one height, as wide as the list."""
         return QSize(0, self.height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: both parts, on the selection's colour where it is chosen."""
         painter.save()
         theme = current_theme()
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)

@@ -40,12 +40,12 @@ def endpoint_value(endpoint: EndpointSettings) -> str:
 
 
 def forward_value(settings: RunSettings) -> str:
-    """Of the forward model; empty is the bundled one."""
+    """Return the value of the forward model; empty is the bundled one."""
     return endpoint_value(settings.endpoint) if settings.endpoint else settings.model
 
 
 def backward_value(settings: RunSettings) -> str:
-    """Of the backward model; empty is the forward one."""
+    """Return the value of the backward model; empty is the forward one."""
     if settings.backward_endpoint is not None:
         return endpoint_value(settings.backward_endpoint)
     return BUNDLED if settings.backward_model == "" else settings.backward_model or ""
@@ -265,7 +265,7 @@ class ModelOptions:
 
 
 def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
-    """What the choice comes to; a server is asked in its chat."""
+    """Return what the automatic choice comes to; a server is asked in its chat."""
     from core.models.styles import expected_style  # loaded with the engine
 
     describes = expected_style(forward).forward if forward else "chat"

@@ -39,12 +39,12 @@ class NoticeText:
     everywhere: bool = False
 
     def as_text(self) -> str:
-        """All of it, for the clipboard."""
+        """Return all of it as text, for the clipboard."""
         return "\n".join(part for part in (self.problem, self.remedy, self.details) if part)
 
 
 def from_error(error: BaseException) -> NoticeText:
-    """What to say about an exception: its own sentences, or that it is ours to mend."""
+    """Return what to say about an exception: its own sentences, or that it is ours to mend."""
     if isinstance(error, StoreError):
         return NoticeText(error.problem, error.remedy, bad=True, veil=STORE_VEIL, everywhere=True)
     if isinstance(error, InspectorError):

@@ -51,7 +51,7 @@ class Remembered:
 
     @property
     def code_points(self) -> float:
-        """Of the code font; 0 for the usual size."""
+        """Return the size of the code font in points; 0 for the usual size."""
         try:
             return float(self._text("code_points") or 0)
         except ValueError:
@@ -72,7 +72,7 @@ class Remembered:
 
     @property
     def place(self) -> str:
-        """Where all this is kept."""
+        """Return the place where all this is kept."""
         return self._settings.fileName()
 
     @property
@@ -126,7 +126,7 @@ class Remembered:
         self._keep("recent/endpoints", [asdict(each) for each in (endpoint, *others)][:RECENT])
 
     def run_settings(self) -> RunSettings:
-        """What the last run was started with; the paper's defaults at first, on few regions."""
+        """Return what the last run was started with; the paper's defaults at first, on few regions."""
         try:
             values = json.loads(self._text("run"))
             # A run that is yet to be made draws from all tokens, unless its settings say otherwise.
@@ -140,7 +140,7 @@ class Remembered:
         self._keep("run", settings.to_json())
 
     def regions(self, project: Path) -> int | None:
-        """How many regions the last run of a project was to have; None where it had none."""
+        """Return how many regions the last run of a project was to have, or None where it had none."""
         number = (self._json("regions") or {}).get(str(project))
         return number if isinstance(number, int) else None
 
@@ -221,7 +221,7 @@ class Remembered:
 
 
 def _account() -> str:
-    """Who is logged in; empty where nobody knows."""
+    """Return the name of who is logged in; empty where nobody knows."""
     with suppress(OSError, KeyError, ImportError):
         return getpass.getuser()
     return ""

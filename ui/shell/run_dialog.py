@@ -197,7 +197,7 @@ class RunDialog(QDialog):
         self._tell()
 
     def _preset_regions(self) -> None:
-        """Of a first run: as many as a trial says are done in minutes, unless the user named a number."""
+        """Preset for a first run as many regions as a trial says are done in minutes, if the user named no number."""
         cost = estimate(self.settings(), self._paces or ())
         regions = self.fields["regions"]
         # A number that somebody chose, now or in an earlier run, stays.
@@ -246,13 +246,13 @@ class RunDialog(QDialog):
         return self.kind.has(path) and not lacks and not beside and runs
 
     def _is_shown(self, field: SettingField) -> bool:
-        """What few change is shown where it was changed, or where all is."""
+        """Return whether a field is of use and shown: what few change, only where it was changed or all is shown."""
         each = field.each
         plain = not each.about.rare or self.all.isChecked() or self._value(each.path) != each.default
         return plain and self._is_of_use(each.path)
 
     def _value(self, path: str) -> Any:
-        """Where a field stands; what it began with as long as it holds no value."""
+        """Return the value of a field, or what it began with as long as it holds none."""
         try:
             return self.fields[path].value()
         except ValueError:
@@ -282,7 +282,7 @@ class RunDialog(QDialog):
         self.check_asked.emit(self.settings().oracle)
 
     def say_environment(self, words: str, bad: bool = False) -> None:
-        """What the environment of the tests lacks, or that it lacks nothing."""
+        """Say what the environment of the tests lacks, or that it lacks nothing."""
         say(self.environment, words, bad)
         self._tell()
 
@@ -332,13 +332,13 @@ class RunDialog(QDialog):
             self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another width wraps otherwise (called by Qt)."""
+        """Fit the dialog, which another width wraps otherwise."""
         super().resizeEvent(event)
         self._fit()
         QTimer.singleShot(0, self, lambda: keep_on_screen(self))  # once it has its new size
 
     def settings(self) -> RunSettings:
-        """What the user settled on."""
+        """Return the run settings that the user settled on."""
         old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
         values = {path: self._value(path) for path in self.fields if self.kind.has(path)}
         for path in values:

@@ -92,7 +92,6 @@ class RunModel(ListedRows):
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt: one cell."""
         run = self.shown[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return _cells(run)[index.column()]
@@ -132,7 +131,7 @@ class RunNotes(QWidget):
         level_labels(form)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Enter keeps what was typed and must not open the run (called by Qt)."""
+        """Hold back Enter, which keeps what was typed and must not open the run."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
@@ -339,7 +338,7 @@ class RunsDialog(QDialog):
             self._select(run.id)
 
     def done(self, result: int) -> None:
-        """What was typed last is kept too (called by Qt)."""
+        """Keep what was typed last, too."""
         self.notes.keep()
         super().done(result)
 

@@ -93,7 +93,7 @@ class SearchDialog(QDialog):
         self.words.selectAll()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Arrows choose and Enter goes there while the words keep the focus; Escape closes (called by Qt)."""
+        """Choose by the arrows and go there by Enter while the words keep the focus; Escape closes."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 12, Qt.Key.Key_PageUp: -12}
         if event.key() in step:
             step_in(self.list, step[Qt.Key(event.key())], around=False)
@@ -103,7 +103,7 @@ class SearchDialog(QDialog):
             super().keyPressEvent(event)
 
     def done(self, result: int) -> None:
-        """Nobody waits for results any more (called by Qt)."""
+        """Break off the search: nobody waits for results any more."""
         self._stop.set()
         self._gateway.cancel(KEY)
         super().done(result)

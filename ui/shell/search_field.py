@@ -71,7 +71,6 @@ class SearchField(QLineEdit):
         self.textEdited.connect(self._search)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Qt: the field, and a magnifying glass in it."""
         super().paintEvent(event)
         painter = QPainter(self)
         self._icon.paint(painter, SPACE, (self.height() - ICON) // 2, ICON, ICON)
@@ -87,7 +86,7 @@ class SearchField(QLineEdit):
         self.selectAll()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Qt: ask for the places there are now."""
+        """Ask for the places there are now."""
         super().focusInEvent(event)
         self._find = self._places()
         # Who clicks wants to type; who came by key is shown at once where one can go.
@@ -95,12 +94,11 @@ class SearchField(QLineEdit):
             self._search(self.text())
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Qt: close the list."""
         super().focusOutEvent(event)
         self.popup.hide()
 
     def event(self, event: QEvent) -> bool:
-        """Qt: keep the arrows and Escape from shortcuts while the list is open."""
+        """Keep the arrows and Escape from shortcuts while the list is open."""
         # Accepted, the key comes to `keyPressEvent` instead of acting as a shortcut of the window.
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self.popup.isVisible():
             event.accept()
@@ -108,7 +106,6 @@ class SearchField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Qt: arrows choose, Enter goes, Escape leaves."""
         key = event.key()
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
             step_in(self.list, 1 if key == Qt.Key.Key_Down else -1, around=True)

@@ -52,14 +52,14 @@ class SettingField(QObject):
         self._start = (value, self._read())
 
     def value(self) -> Any:
-        """What it stands at: to the last digit what was shown, unless somebody changed it. Raises ValueError."""
+        """Return its value: to the last digit what was shown, unless somebody changed it. Raises ValueError."""
         # A field of two decimals shows 0.125 as 0.13: unless somebody changes it, it stays 0.125.
         shown, read = self._start
         now = self._read()
         return shown if now == read else now
 
     def problem(self) -> str:
-        """What must be mended first; empty when nothing."""
+        """Return what must be mended first; empty when nothing."""
         try:
             value = self.value()
         except ValueError as error:
@@ -117,7 +117,6 @@ class SwitchField(SettingField):
     """On or off; its label stands beside it."""
 
     def __init__(self, each: Described) -> None:
-        """As a box to tick."""
         self._box = QCheckBox(each.about.label)
         super().__init__(each, self._box)
         self._box.toggled.connect(self.changed)

@@ -123,7 +123,7 @@ class StatusLine(QWidget):
         self._show_status()
 
     def _show_status(self) -> None:
-        """What the store says of the run that is shown; of one that this window holds or ends, what is happening."""
+        """Show what the store says of the run; of one that this window holds or ends, show what is happening."""
         run = self._run
         status = run.status if run else ""
         # What is tried by hand in a run that has ended is at work all the same.

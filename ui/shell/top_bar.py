@@ -102,7 +102,7 @@ class TopBar(QWidget):
         line.addWidget(self.search, 5, bottom)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Where there is little room the names of models come before the word on a button (called by Qt)."""
+        """Hide the task and the word on a button where there is little room: the names of models come first."""
         super().resizeEvent(event)
         style = Qt.ToolButtonStyle
         narrow = self.width() < grown(self, ROOMY)
@@ -137,7 +137,7 @@ class TopBar(QWidget):
 
 
 def _say(control: QToolButton, words: str) -> None:
-    """What the button does now, beside the keys that its tip names."""
+    """Say what the button does now, beside the keys that its tip names."""
     _, mark, keys = control.toolTip().partition(" (")
     control.setToolTip(words + mark + keys)
     control.setAccessibleName(words)

@@ -79,14 +79,14 @@ class Tour(QWidget):
             self.ended.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Follow the window's size (called by Qt)."""
+        """Follow the window's size."""
         if event.type() is QEvent.Type.Resize and self.isVisible():
             self.setGeometry(self._room.rect())
             self._stand()
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Escape ends it; Enter, Space and the arrow go on (called by Qt)."""
+        """End the tour by Escape; go on by Enter and the arrow (Space presses the button that has the focus)."""
         if event.key() == Qt.Key.Key_Escape:
             self.end()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right):
@@ -95,7 +95,7 @@ class Tour(QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Frame what the step is about; all else stays readable, for a run may be writing (called by Qt)."""
+        """Frame what the step is about; all else stays readable, for a run may be writing."""
         painter = QPainter(self)
         painter.setPen(QPen(QColor(current_theme().accent), FRAME))
         painter.drawRect(self._about().adjusted(FRAME // 2, FRAME // 2, -FRAME // 2, -FRAME // 2))

@@ -64,7 +64,7 @@ class Welcome(QWidget):
         around.setStretch(1, 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: lines as long as is easily read, whatever the size of the text."""
+        """Keep lines as long as is easily read, whatever the size of the text."""
         super().resizeEvent(event)
         self._page.setMaximumWidth(grown(self, WIDEST))
 

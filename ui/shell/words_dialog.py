@@ -53,7 +53,7 @@ class WordsDialog(QDialog):
 
     @property
     def written(self) -> Written:
-        """What stands there now."""
+        """Return what stands there now."""
         return Written(self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip())
 
     def _prepare(self, kind: Kind) -> None:

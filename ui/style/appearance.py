@@ -111,7 +111,7 @@ def stylesheet(theme: Theme, growth: float = 1.0) -> str:
 
 
 def palette(theme: Theme) -> QPalette:
-    """What the style draws by itself (check boxes, text cursors, links) in this theme."""
+    """Return the colours of what the style draws by itself (check boxes, text cursors, links) in this theme."""
     made = QPalette()
     role = QPalette.ColorRole
     for which, colour in {

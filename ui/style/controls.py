@@ -107,11 +107,10 @@ class ElidedLabel(QLabel):
         self.setAccessibleName(text)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """No width at all is enough (called by Qt)."""
+        """Return a least size without width: the text is cut to the room there is."""
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw what fits (called by Qt)."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         # Shortened when it is drawn, so that the label itself still has all of it for copying and screen readers.

@@ -25,38 +25,31 @@ class Flow(QLayout):
             self.addWidget(part)
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
-        """Take one more (called by Qt)."""
         self._items.append(item)
         self._sizes = None
 
     def count(self) -> int:
-        """How many it holds (called by Qt)."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem:  # noqa: N802
-        """One of them, None past the end (called by Qt)."""
         return self._items[index] if 0 <= index < len(self._items) else None  # type: ignore[return-value]
 
     def takeAt(self, index: int) -> QLayoutItem:  # noqa: N802
-        """Give one away (called by Qt)."""
         self._sizes = None
         return self._items.pop(index) if 0 <= index < len(self._items) else None  # type: ignore[return-value]
 
     def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
-        """None (called by Qt)."""
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802
-        """Narrower is higher (called by Qt)."""
         return True
 
     def invalidate(self) -> None:
-        """Something in it has another size (called by Qt)."""
         self._sizes = None
         super().invalidate()
 
     def _measured(self) -> list[tuple[QLayoutItem, QSize, QSize]]:
-        """What is not hidden, each with its size hint and its smallest size.
+        """Return what is not hidden, each with its size hint and its smallest size.
 
         Kept until `invalidate`: Qt asks for heights several times a layout, and each question to an item from Python
         costs more than all the arithmetic here.
@@ -66,26 +59,22 @@ class Flow(QLayout):
         return self._sizes
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
-        """How high at a width (called by Qt)."""
         around = self.contentsMargins()
         inner = QRect(0, 0, width - around.left() - around.right(), 0)
         return self._place(inner, move=False) + around.top() + around.bottom()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """All in one line (called by Qt)."""
         sizes = [size for _, size, _ in self._measured()]
         width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
         return QSize(width, max((size.height() for size in sizes), default=0)).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:  # noqa: N802
-        """The widest and the highest (called by Qt)."""
         made = QSize()
         for _, _, least in self._measured():
             made = made.expandedTo(least)
         return made.grownBy(self.contentsMargins())
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
-        """Put them in place (called by Qt)."""
         super().setGeometry(rect)
         self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
 

@@ -81,7 +81,7 @@ def verdict_badge(verdict: VerdictRow | None, covering: int, *, going: bool) -> 
 
 
 def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
-    """What it means, in a sentence without its full stop; of a failure also that no test was run after it."""
+    """Return what a verdict means, as a sentence without full stop; of a failure also that no test was run after it."""
     said = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")
     if verdict.outcome == "fail" and _stopped_early(verdict, covering):
         said += f"; judging stopped there, after {verdict.tests_run:,} of {covering:,} covering tests"

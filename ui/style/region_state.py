@@ -50,7 +50,7 @@ def region_state(item: ItemRow) -> RegionState:
 
 
 def goodness(item: ItemRow) -> float | None:
-    """Where the item's headline stands between the worst, 0, and the best, 1."""
+    """Return where the item's headline stands between the worst, 0, and the best, 1; None where it has none."""
     if item.headline is None:
         return None
     kind = task(item.task)
@@ -88,5 +88,5 @@ def number(value: float | None, sign: bool = False) -> str:
 
 
 def tests_said(tests: Sequence[str]) -> str:
-    """How many tests cover something, as the beginning of a sentence."""
+    """Return how many tests cover something, as the beginning of a sentence."""
     return f"{len(tests)} test{'s cover' if len(tests) != 1 else ' covers'} it"

@@ -88,17 +88,14 @@ class ListedRows(QAbstractTableModel):
     figures = 99
 
     def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: rows listed."""
         return 0 if parent.isValid() else len(self.shown)
 
     def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: columns."""
         return 0 if parent.isValid() else len(self.heads)
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Qt: headings with what they mean."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -163,7 +160,7 @@ class CellModel(ListedRows):
         self.endInsertColumns()
 
     def key(self, row: int) -> int:
-        """What a row was made from."""
+        """Return the key of what a row was made from."""
         return self.shown[row][1]
 
     def cell(self, index: Index) -> Cell:
@@ -171,7 +168,6 @@ class CellModel(ListedRows):
         return self.shown[index.row()][0][index.column()]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows (called by Qt)."""
         cell, item = self.cell(index), Qt.ItemDataRole
         if role == item.ForegroundRole:
             return QColor(current_theme().role(cell.colour)) if cell.colour else None
@@ -208,7 +204,6 @@ class RowTable(QTableView):
         self.text_size = TextSize(self, row)
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
-        """Another row is selected (called by Qt)."""
         super().selectionChanged(selected, deselected)
         self.viewport().update()
 
@@ -238,7 +233,6 @@ class EndShown(QStyledItemDelegate):
     """Shortens paths and names of tests at their beginning: what tells them apart stands at the end."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
-        """How a cell is drawn (called by Qt)."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideLeft
 
@@ -259,7 +253,6 @@ class BarDelegate(QStyledItemDelegate):
     """Draws the cell as ever, then a bar as long as its fraction."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one cell (called by Qt)."""
         super().paint(painter, option, index)
         fraction = index.data(FRACTION)
         if fraction is None:
@@ -281,7 +274,6 @@ class HeatDelegate(QStyledItemDelegate):
     """For columns whose cells hold a score 0..1 under FRACTION: colour and figure together."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: the row's own background, then the chip."""
         self.initStyleOption(option, index)
         text, value = option.text, index.data(FRACTION)
         # The style draws the cell's ground and focus; the number is drawn over it, in the chip.

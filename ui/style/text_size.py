@@ -16,7 +16,7 @@ FRAME = 40
 
 
 def growth(widget: QWidget) -> float:
-    """How many times as large as usual the text of a widget is; 1 where it is smaller."""
+    """Return how many times as large as usual the text of a widget is; 1 where it is smaller."""
     return max(QFontInfo(widget.font()).pixelSize() / USUAL, 1.0)
 
 
@@ -40,7 +40,7 @@ def keep_on_screen(window: QWidget) -> None:
 
 
 def room_beside(room: int, widths: Iterable[int], least: int) -> int:
-    """What the whole columns that fit beside a name leave it: none is cut, and the others are scrolled to."""
+    """Return what the whole columns that fit beside a name leave it: none is cut, the others are scrolled to."""
     for width in widths:
         if room - width < least:
             break
@@ -64,7 +64,6 @@ class TextSize(QObject):
         view.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Qt: the text may have another size."""
         if event.type() is QEvent.Type.FontChange:
             self._follow()
         return False

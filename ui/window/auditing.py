@@ -64,7 +64,7 @@ class Auditing(QObject):
         inspection.overview_changed.connect(self._follow)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handler of the action that audits a run, by the action's name."""
         return {"audit": self.audit_shown}
 
     @property

@@ -50,7 +50,7 @@ class BigFigures(QWidget):
         self.show_run(inspection.run)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handler of the action that shows the figures, by the action's name."""
         return {"big-figures": self.turn}
 
     def turn(self) -> None:
@@ -81,7 +81,7 @@ class BigFigures(QWidget):
                 cell.show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Letters as large as the page has room for (called by Qt)."""
+        """Make the letters as large as the page has room for."""
         super().resizeEvent(event)
         for each in self._labels():
             large = any(each is value for _, value, _ in self.figures)

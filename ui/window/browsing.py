@@ -226,7 +226,7 @@ class Browsing(QObject):
         self._feed.show_some()
 
     def _show_run(self) -> None:
-        """What a tab tells of the whole run takes long to read: while nobody looks at it, it waits."""
+        """Show the run when somebody looks: what a tab tells of the whole run takes long to read."""
         self._behind = self._inspection.run is not None
         if not self._behind:
             self._parts.run.set_run(None)
@@ -294,7 +294,7 @@ class Browsing(QObject):
 
 
 def _sampling(run: RunRow | None) -> Sampling | None:
-    """How a run drew its regions; None where it drew none."""
+    """Return how a run drew its regions, or None where it drew none."""
     if run is None or not task(run.task).selects_code:
         return None
     return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)

@@ -89,7 +89,7 @@ class Comparing(QObject):
         )  # fmt: skip
 
     def _make_scatter(self) -> None:
-        """Of the page's summary, ahead of both."""
+        """Make the scatter of the page's summary before either of these is made."""
         from ui.figures.view import FigureView
 
         # Who asked for a comparison was faster.

@@ -50,7 +50,7 @@ def highlights(run_id: int, reader: Reader) -> tuple[RunRow, list[Highlight]]:
 
 
 def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
-    """Where reconstructions pass and the baseline does not: by the largest lift, copies of what stands there last."""
+    """Return a passing reconstruction at the largest lift, or None; copies of what stands there come last."""
     lifted = [item for item in items if (_gain(item) or 0.0) > 0]
     for item in sorted(lifted, key=lambda item: (item.copied, -(_gain(item) or 0.0))):
         for sample in _codes(reader, item, passing=True):
@@ -63,7 +63,7 @@ def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None
 
 
 def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
-    """Where the baseline passes as often: the code around tells what is missing."""
+    """Return a pass where the baseline passes as often, or None: the code around tells what is missing."""
     told = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
     for item in sorted(told, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
         for sample in _codes(reader, item, passing=True):
@@ -90,13 +90,13 @@ def _failure(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
 
 
 def _gain(item: ItemRow) -> float | None:
-    """What the description is worth, where the item's kind has a figure for it: a difference from a baseline."""
+    """Return what the description is worth, a difference from a baseline, or None without a figure for it."""
     difference = task(item.task).difference
     return item.measures.get(difference.name) if difference and difference.less else None
 
 
 def _baseline(item: ItemRow) -> float:
-    """What it is the difference from."""
+    """Return the baseline's figure, from which the gain is the difference."""
     return (item.headline or 0.0) - (_gain(item) or 0.0)
 
 
@@ -129,7 +129,7 @@ class Guide(QObject):
         inspection.moved.connect(self._move)
 
     def commands(self) -> dict[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handler of the action that asks for the guide, by the action's name."""
         return {"guide": self.ask}
 
     def ask(self) -> None:

@@ -72,7 +72,7 @@ class LabelDesk(QObject):
             parts.notices.report(error)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handlers of the actions on labels, by the actions' names."""
         return {
             "labels": self.label_samples,
             "adjudicate": self.adjudicate,

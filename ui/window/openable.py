@@ -25,7 +25,7 @@ class OpenMenus:
         self.projects, self.databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handlers of the actions that open something, by the actions' names."""
         return {"open-project": self.ask_project, "open-file": self.ask_file, "open-database": self.ask_database}
 
     def ask_project(self) -> None:
@@ -82,7 +82,7 @@ class Dropping(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Qt: follow what is dragged over the window; anything else is refused, and its pointer says so."""
+        """Follow what is dragged over the window; anything else is refused, and its pointer says so."""
         kind = event.type()
         if kind == QEvent.Type.DragLeave:
             self.hint.hide()
@@ -116,7 +116,7 @@ class Dropping(QObject):
 
 
 def _paths(data: QMimeData) -> list[Path]:
-    """What of it the window can open."""
+    """Return the paths of what is dragged that the window can open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if _is_project(path) or path.suffix in {".gguf", *DATABASE_ENDINGS}]
 

@@ -49,7 +49,7 @@ class Preferences(QObject):
         self._points = remembered.code_points or CODE_POINTS
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handlers of the actions on preferences, keys and the tour, by the actions' names."""
         return {
             "larger": lambda: self.size_code(self._points + 1),
             "smaller": lambda: self.size_code(self._points - 1),
@@ -121,7 +121,7 @@ class Preferences(QObject):
 
 
 def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget, keymap: KeyMap) -> list[Step]:
-    """What a new user is shown, with the keys that hold now."""
+    """Return the steps of the tour for a new user, with the keys that hold now."""
 
     def by_key(name: str, sentence: str) -> str:
         """A sentence about the key that holds now; nothing where there is none."""

@@ -35,7 +35,7 @@ class Reporting(QObject):
         self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handler of the action that writes a report, by the action's name."""
         return {"report": self.ask_report}
 
     def ask_report(self) -> None:

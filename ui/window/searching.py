@@ -100,7 +100,7 @@ class Searching(QObject):
         inspection.moved.connect(self._move)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done here, by the name of its action."""
+        """Return the handler of the action that searches the project, by the action's name."""
         return {"search": self.search_project}
 
     def search_project(self) -> None:
@@ -124,7 +124,7 @@ class Searching(QObject):
             self._window.activateWindow()
 
     def places(self, actions: Sequence[QAction]) -> Find:
-        """Where the search field can go just now."""
+        """Return a search among the places where the field can go just now."""
         overview, codebase = self._inspection.overview, self._project.codebase
         commands = [
             (action.text().replace("&", "").rstrip("…"), action.trigger)

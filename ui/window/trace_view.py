@@ -64,7 +64,7 @@ class TraceView(QObject):
         self._roundtrip.end_writing()
 
     def await_author(self, author: str) -> None:
-        """Of the region chosen next, select the first sample of that author; empty for none in particular."""
+        """Have the first sample of that author selected in the region chosen next; empty for none in particular."""
         self._author = author
 
     def await_answer(self, item_id: int | None) -> None:
@@ -72,7 +72,7 @@ class TraceView(QObject):
         self._answer_of = item_id
 
     def await_failure(self) -> None:
-        """Of the region chosen next, select the first sample that did not pass."""
+        """Have the first sample that did not pass selected in the region chosen next."""
         self._failure = True
 
     def _item_chosen(self, item: ItemRow | None) -> None:

@@ -166,7 +166,7 @@ class WindowParts(QWidget):
         self._show_panes()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """What can be done with the views, by the name of its action."""
+        """Return the handlers of the actions on the views, by the actions' names."""
         return {
             "focus-project": partial(self.go_to, self.tree),
             "focus-regions": partial(self.go_to, self.regions.table),
@@ -250,7 +250,7 @@ class WindowParts(QWidget):
         self._show_panes()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: in a small window no pane keeps what it had in a large one, and the other way round."""
+        """Share the room anew: in a small window no pane keeps what it had in a large one, and the other way round."""
         super().resizeEvent(event)
         before, now = event.oldSize(), event.size()
         shares = self._shares(now.width(), now.height())

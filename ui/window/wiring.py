@@ -86,6 +86,6 @@ def _name_traces(keymap: KeyMap, traces: Traces) -> None:
 
 
 def _tell_keys(keymap: KeyMap, parts: WindowParts) -> None:
-    """Where a key stands in words that are no button's tip."""
+    """Put the keys into words that are no button's tip."""
     parts.labels.refresh_keys(keymap.binding("keys").first)
     parts.bar.search.setPlaceholderText(f"Go to…  {keymap.binding('go-to').first}".rstrip())
