@@ -34,7 +34,7 @@ class Role(StrEnum):
 
     @property
     def form(self) -> Form:
-        """What samples of this role are: only descriptions are words."""
+        """Return the form of this role's samples: descriptions are text, all others code."""
         return Form.TEXT if self is Role.FORWARD else Form.CODE
 
 
@@ -119,7 +119,7 @@ class Request:
     max_tokens: int = 512
 
     def failed(self, error: str, reason: str = "failed", seconds: float = 0.0) -> Generation:
-        """What stands for the sample where it could not be made."""
+        """Return an empty sample that stands for this one, which could not be made."""
         return Generation(self.id, "", "", 0, 0, seconds, reason, error)
 
 
@@ -248,8 +248,9 @@ class Window:
         return tokens + self._room <= self._model.info.context_size
 
     def prompt(self, ask: Callable[[Fits], Prompt]) -> tuple[Prompt, str]:
-        """What `ask` makes, and why there is no prompt where not even the shortest one fits.
+        """Return the prompt that `ask` makes and an empty text, or an empty prompt and why not even the shortest fits.
 
+        The empty prompt is marked as truncated.
         Raises ModelError when it is the model that fails: that is not about one prompt.
         """
         try:

@@ -182,7 +182,7 @@ class Score:
 
     @property
     def few(self) -> bool:
-        """Whether it rests on so few items that every view says so: the interval holds, but little can be told."""
+        """Return whether it rests on so few items that every view says so: the interval holds, but tells little."""
         return 0 < self.n < FEW
 
 

@@ -19,10 +19,10 @@ def unheard() -> None:
 
 
 def wait_for(found: Callable[[float], T | None], beat: Beat) -> T:
-    """What `found` gives in the end: it is asked again and again, and told how many seconds it may wait each time.
+    """Ask `found` again and again and return what it gives in the end; `beat` is called in between.
 
-    None is no answer yet. Python's own waits take no second reason to end, and a thread cannot be interrupted: hence
-    the short steps.
+    `found` is told how many seconds it may wait each time; None is no answer yet. Python's own waits
+    take no second reason to end, and a thread cannot be interrupted: hence the short steps.
     """
     while (answer := found(STEP)) is None:
         beat()
@@ -30,13 +30,13 @@ def wait_for(found: Callable[[float], T | None], beat: Beat) -> T:
 
 
 def result_of(future: Future[T], beat: Beat) -> T:
-    """What a future gives or raises."""
+    """Return what a future gives, or raise what it raises; `beat` is called meanwhile."""
     wait_for(lambda step: wait((future,), step).done or None, beat)
     return future.result()
 
 
 def next_of(queue: Queue[T], beat: Beat) -> T:
-    """What comes into a queue next."""
+    """Return the next item of a queue; `beat` is called meanwhile."""
 
     def taken(step: float) -> T | None:
         try:
@@ -48,7 +48,7 @@ def next_of(queue: Queue[T], beat: Beat) -> T:
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """What `work` comes to in another thread: a daemon, so that it keeps no program from ending."""
+    """Run `work` in another thread, a daemon so that it keeps no program from ending, and return its future."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -62,7 +62,7 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
 
 
 def patiently(work: Callable[[], T], beat: Beat) -> T:
-    """What `work` returns or raises; it runs in another thread while `beat` is called, at least once.
+    """Run `work` in another thread and return or raise what it does; `beat` is called meanwhile, at least once.
 
     What `beat` raises is raised at once, and `work` is left behind.
     """

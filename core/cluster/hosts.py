@@ -82,12 +82,12 @@ class ModelHost:
         return self._ready
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """As `Model.count_tokens`."""
+        """Return the number of tokens in a prompt, as `Model.count_tokens` does."""
         assert self._model is not None
         return self._model.count_tokens(prompt)
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
-        """All of them; after a restart on a host that lacks the model, the reason why not."""
+        """Return a sample of each request; after a restart on a host that lacks the model, failed ones that say why."""
         if self._model is None:
             why = self._ready.problem or f"{self._ready.host} does not have the model's file"
             return [each.failed(why) for each in requests]
@@ -174,7 +174,7 @@ class JudgeHost:
     def judge(
         self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
     ) -> Verdict:
-        """As `Oracle.judge`."""
+        """Judge a candidate as `Oracle.judge` does; where this host cannot, the verdict blames the infrastructure."""
         if self._problem:
             return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=self._problem)
         return self._project.oracle.judge(candidate, tests, every_test=every_test, again=again, confirm=confirm)

@@ -41,7 +41,7 @@ FOREVER = -1
 
 
 def _answer(reference: Any, beat: Beat) -> Any:
-    """What a call gives; `beat` is called while it is waited for, and may raise. Raises ModelError."""
+    """Return the answer of a call; `beat` is called while it is waited for, and may raise. Raises ModelError."""
     try:
         wait_for(lambda step: ray.wait([reference], timeout=step)[0] or None, beat)
         return ray.get(reference)
@@ -147,7 +147,7 @@ class ClusterModel:
 
     @property
     def hosts(self) -> int:
-        """How many work at a time."""
+        """Return the number of model hosts that work at a time."""
         return len(self._actors)
 
     def _open(self, needs: Needs, arguments: Sequence[Any], beat: Beat) -> list[Ready]:

@@ -198,7 +198,7 @@ def _left_out(project: Path) -> list[str]:
 
 
 def say_shipping(project: Path | None, address: str, notify: Notify) -> None:
-    """What goes to the cluster, before any of it does. Raises UserError where it is too much."""
+    """Tell `notify` what goes to the cluster, before any of it does. Raises UserError where it is too much."""
     if project is None:
         notify(f"Prompts and code go to the cluster at {address}.")
         return

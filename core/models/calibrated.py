@@ -68,12 +68,12 @@ class Calibration:
 
 
 def calibration_key(sha256: str) -> str:
-    """Of a model file's hash: other prompts or another set of functions make another key."""
+    """Return the key of a model file's hash: other prompts or another set of functions make another key."""
     return f"{sha256}-{wording().version}-{SET_VERSION}"
 
 
 def kept_calibration(sha256: str) -> Calibration | None:
-    """What was found for the file of that hash on this machine, or came with the program; None where nothing is known.
+    """Return the calibration of the file of that hash, made on this machine or shipped with the program, or None.
 
     The bundled model's comes with the program, so that the demo need not wait for it.
     """

@@ -320,7 +320,7 @@ class _Events:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Who vouches for servers on this machine; kept, since to read them takes a tenth of a second."""
+    """Return this machine's trusted authorities; kept, since to read them takes a tenth of a second."""
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -362,9 +362,11 @@ def _wait(asked: str) -> float:
 
 
 def _words(whole: Any) -> tuple[str, str]:
-    """What a server says of a refusal, e.g. that the prompt is too long: behind a colon, and at length with its field.
+    """Return the reason that a server gives for a refusal, e.g. that the prompt is too long.
 
-    It stands in `error` with most, in `message` or `detail` with vLLM, Mistral and whatever is made with FastAPI.
+    The first text is the reason in one line behind a colon, or empty; the second is at length, with the field that the
+    server blames. Most servers put it in `error`; vLLM, Mistral and whatever is made with FastAPI put it in `message`
+    or `detail`.
     """
     found = whole
     for _ in range(4):
@@ -463,7 +465,7 @@ def _says_nothing(choice: Any) -> bool:
 
 
 def _own_reason(whole: Mapping[str, Any]) -> str | None:
-    """How an answer on llama-server's own routes ended; None while it goes on."""
+    """Return why an answer on llama-server's own routes ended (`length` or `stop`); None while it goes on."""
     if not whole.get("stop", True):
         return None
     return "length" if whole.get("stop_type") == "limit" or whole.get("stopped_limit") else "stop"

@@ -115,7 +115,7 @@ class LocalModel:
 
     @property
     def counters(self) -> Counter[str]:
-        """What the workers of this model have done so far (`core.models.jobs.Counters`), those that died too."""
+        """Return what this model's workers have done so far (`core.models.jobs.Counters`), those that died included."""
         return sum(self._counted.values(), Counter())
 
     @property
@@ -202,7 +202,7 @@ class LocalModel:
 
 
 def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> ModelInfo:
-    """What a run records of any model file that a worker has loaded."""
+    """Return the facts that a run records of any model file that a worker has loaded."""
     return ModelInfo(
         name=header.label,
         path=str(header.path),

@@ -47,7 +47,7 @@ class Dialect:
 
     @property
     def conditions(self) -> str:
-        """What a run should record: fields that were left out (`-seed`) or renamed (`max_tokens=...`)."""
+        """Return the fields that were left out (`-seed`) or renamed (`max_tokens=...`), for the run's record."""
         return ", ".join(f"{old}={new}" if new else f"-{old}" for old, new in sorted(self._names.items()))
 
     def takes(self, name: str) -> bool:

@@ -101,6 +101,6 @@ def _numbers(message: Wire) -> NDArray[np.float32]:
 
 
 def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Of length 1, so that a dot product is the cosine."""
+    """Return the vector scaled to length 1, so that a dot product is the cosine; a vector of zeros as it is."""
     norm = float(np.linalg.norm(vector))
     return (vector / norm).astype(np.float32) if norm else vector

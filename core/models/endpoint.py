@@ -95,7 +95,7 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
 
 
 def _listed(settings: EndpointSettings, key: str, beat: Beat) -> list[Served]:
-    """What the server serves. Raises HttpFailure, and what `beat` raises."""
+    """Return the models that the server serves. Raises HttpFailure, and what `beat` raises."""
 
     def ask() -> list[Served]:
         try:

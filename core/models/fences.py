@@ -149,13 +149,19 @@ def _block(
 
 
 def _depth(text: str, at: int, kind: str) -> int:
-    """How deep a fence stands that ends, or for the next block begins, at a place."""
+    """Return the width of the indentation, quote marks included, of the fence that ends at a place.
+
+    The fence of the next block (`kind` is `next`) begins there instead.
+    """
     line = text[at : text.find("\n", at)] if kind == "next" else text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t>"))
 
 
 def _ends(text: str, inner: int, mark: str) -> Iterator[_End]:
-    """Where a block may end: at a fence of its kind alone, at one behind code, at the beginning of the next block."""
+    """Yield the places where a block may end.
+
+    These are a fence of its kind alone on a line, one behind code, and the beginning of the next block.
+    """
     at = inner
     while at <= len(text):
         end = text.find("\n", at)

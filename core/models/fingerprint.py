@@ -36,7 +36,7 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = u
 
 
 def remembered_fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
-    """What `fingerprint` found for these files before; empty where they were never read, or have changed since."""
+    """Return what `fingerprint` found for these files before; empty where they were never read or have changed."""
     try:
         return _load(cache or _cache_file()).get(_key(files), "")
     except OSError:

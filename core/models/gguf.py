@@ -62,7 +62,7 @@ class GgufHeader:
 
     @property
     def label(self) -> str:
-        """What people call it: the file's name, which tells quantizations apart; a blob is called by its header."""
+        """Return the name for people: the file's, which tells quantizations apart, or for a blob the header's."""
         return file_label(self.path.name) if self.path.suffix.lower() == ".gguf" else self.name
 
 
@@ -140,7 +140,7 @@ def _check_whole(path: Path, raw: RawHeader) -> None:
 
 
 def _describe(path: Path, raws: Sequence[RawHeader], files: Sequence[Path]) -> GgufHeader:
-    """What the first part says; the others hold weights alone."""
+    """Return the header of a model as its first part gives it; parameters and bytes are those of all parts."""
     raw = raws[0]
     data = raw.metadata
     architecture = _text(data.get("general.architecture")) or "unknown"

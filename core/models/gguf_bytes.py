@@ -173,7 +173,7 @@ def _has_gap_mark(cursor: _Cursor, offsets: Mapping[str, int]) -> bool:
 
 
 def _stored(text: str) -> bytes:
-    """As it stands in the file: length and bytes, so that no longer text counts."""
+    """Return a text as the file stores it, its length before its bytes, so that no longer text matches."""
     data = text.encode()
     return struct.pack("<Q", len(data)) + data
 
@@ -233,7 +233,7 @@ def _array(cursor: _Cursor, key: str, arrays: dict[str, tuple[int, int]], depth:
 
 
 def _tensor(cursor: _Cursor) -> tuple[int, int]:
-    """How many numbers the next tensor has, and the byte behind it, from where all tensors' data begins."""
+    """Return how many numbers the next tensor has, and the offset of its end from where all tensors' data begins."""
     cursor.text()  # its name
     dimensions = cursor.unsigned("I")
     if dimensions > 8:

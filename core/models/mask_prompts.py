@@ -96,7 +96,7 @@ def _shown(question: str) -> tuple[list[str], list[str]]:
 
 
 def _tokens(code: str) -> list[str]:
-    """What code consists of, layout and comments left out, whichever quotes its strings have."""
+    """Return the tokens of code without layout, comments and the quotes of its strings."""
     found: list[str] = []
     for token in _TOKEN.findall(code):
         if token.startswith("#"):

@@ -64,7 +64,7 @@ def gib(count: int) -> str:
 
 
 def memory_now() -> Memory:
-    """What this process could take now; the control group's limit counts too."""
+    """Return the memory that this process could take now; the control group's limit counts too."""
     # A control group may not use the machine's swap; nothing says how much of it, so none is counted.
     swap = _meminfo("SwapFree:", 0) if _group() >= 1 << 62 else 0
     return Memory(available_memory(), swap)
@@ -92,7 +92,7 @@ def _figure(file: Path, name: str) -> int | None:
 
 
 def _group() -> int:
-    """What is left under this process's control group; the machine's share when unlimited.
+    """Return the bytes left under the limit of this process's control group; `1 << 62` where there is no limit.
 
     File pages that nobody uses just now count as taken there, and are given up when memory is asked for: reading a
     model file once would otherwise leave no room to load it.

@@ -63,7 +63,7 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
 
 
 def _package_folder() -> Path | None:
-    """Where the package has its weights; it is not imported, since that would want torch."""
+    """Return the folder of the package's weights, or None without the package; importing it would need torch."""
     spec = find_spec(PACKAGE)
     return Path(spec.origin).parent / "model" if spec is not None and spec.origin is not None else None
 
@@ -95,7 +95,10 @@ def convert(source: Path, out: Path) -> None:
 
 
 def _add_parameters(writer: Any, config: Mapping[str, Any], window: int) -> None:
-    """What llama.cpp needs to build the network. `window`: the tokens the sentence encoder was trained for."""
+    """Write the parameters from which llama.cpp builds the network.
+
+    `window`: the tokens the sentence encoder was trained for.
+    """
     import gguf
 
     writer.add_name(NAME)

@@ -53,7 +53,10 @@ class LogTail:
             sys.stderr.write(line)
 
     def reason(self) -> str:
-        """What went wrong: the line that says why rather than that; empty when nothing was logged."""
+        """Return the cause of a failure: the last line that says why a model did not load, else the last line.
+
+        It is empty when nothing was logged.
+        """
         telling = [line for line in self.lines if "error loading model" in line]
         return (telling or [*self.lines] or [""])[-1].rsplit("error loading model: ", 1)[-1].strip()
 

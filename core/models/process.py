@@ -111,7 +111,7 @@ class WorkerProcess:
                     pipe.close()
 
     def cause(self) -> str:
-        """How it died, for people: signal or status, and the last line of its log."""
+        """Return how the worker died, for people: its signal or status, and the last line of its log."""
         status = self._process.wait()
         how = f"ended by signal {self.ended_by}" if self.ended_by else f"ended with status {status}"
         if self.ended_by == "SIGKILL":
@@ -149,7 +149,7 @@ class WorkerLink:
     def __init__(
         self, path: Path, options: Wire, silence: float, beat: Beat, extra_buffers: bool | None = None
     ) -> None:
-        """Nothing runs yet. `options`: the `load` message; `beat` is called while loading, raising from it gives up.
+        """`options`: the `load` message; `beat` is called while loading, raising from it gives up.
 
         `extra_buffers`: whether weights are packed anew for the processor; by default wherever that does not crash.
         """

@@ -221,7 +221,7 @@ def _code_shots(forward: bool) -> str:
 
 
 def _infill(head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
-    """What stands before the region, with the description as a TODO comment, and what stands after it."""
+    """Return a prompt of what stands before the region, the description as a TODO comment, and what stands after it."""
     before = "\n".join([*excerpt.before, todo_comment(indent_of(head), description), head])
     infill = Infill(before, "\n".join([tail, *excerpt.after]))
     return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
@@ -259,7 +259,7 @@ def _filled(text: str, size: int) -> str:
 
 
 def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
-    """What shares the region's first line before it, and its last line after it."""
+    """Return the text before the region on its first line, and the text after it on its last line."""
     head = text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start]
     rest = text[span.end :]
     return head, "" if rest[:1] in ("", "\n", "\r") else rest.splitlines()[0]

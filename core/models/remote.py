@@ -70,7 +70,7 @@ class RemoteModel:
         first_wait: float = FIRST_WAIT,
         notify: Notify = lambda text: None,
     ) -> None:
-        """Nothing is sent yet.
+        """Prepare to ask a model; nothing is sent yet.
 
         Args:
             served: the model, as the server describes it.
@@ -272,9 +272,9 @@ class RemoteModel:
         )
 
     def _was_cut(self, prompt: Prompt, tokens: int) -> bool:
-        """Whether the server read so few tokens of a prompt that it must have cut it, as Ollama does without a word.
+        """Return whether a server read so few tokens of a prompt that it must have cut it, as Ollama does silently.
 
-        Held against shorter prompts of the run, which read alike, and against what no tokenizer reaches.
+        It is compared with shorter prompts of the run, which read alike, and with what no tokenizer reaches.
         """
         sent = _characters(prompt)
         if not tokens or sent < LEAST_HELD:
@@ -326,7 +326,7 @@ class RemoteModel:
                 return
 
     def on_window(self) -> str:
-        """What a person should know of the window that the server gives the model; empty where that is nothing."""
+        """Return a notice on the window that the server gives the model; empty where there is nothing to say."""
         window, made_for = self._served.window, self._served.made_for
         if self._generation.context_size:
             return ""
@@ -434,14 +434,17 @@ class RemoteModel:
         return True
 
     def _thought(self, answer: Answer) -> str:
-        """What shows that an answer's limit was spent on thoughts; empty where nothing does."""
+        """Return the thoughts on which an answer's limit was spent; empty where it was not spent on thoughts.
+
+        An answer that reached its limit without any text gives `nothing else`.
+        """
         if answer.finish_reason != "length":
             return ""
         thoughts, text, _ = parted(answer.text, formats(self._generation.thought_tag))
         return answer.thoughts or thoughts or ("" if text.strip() else "nothing else")
 
     def _sent(self, prompt: Prompt) -> str:
-        """What the server is given of a prompt, for the record: its own template is not ours to see."""
+        """Return a prompt as the server is given it, for the record: its own template is not ours to see."""
         if prompt.infill is not None:
             return f"{prompt.infill.before}{GAP}{prompt.infill.after}"
         if is_plain(prompt.messages):
@@ -484,7 +487,7 @@ class RemoteModel:
         }
 
     def _thinking(self) -> dict[str, object]:
-        """How a conversation says whether and how much to think: a template's own switch, and OpenAI's word for it."""
+        """Return the fields that say whether and how much to think: a template's own switch, and OpenAI's word."""
         told = self._generation.thinking
         if told == "free":
             return {}
@@ -508,7 +511,7 @@ class _Hearing:
         self._answer: TextStream | None = None
 
     def begin(self) -> None:
-        """Nothing came yet, this time."""
+        """Start to hear the answer from its beginning, at each time that the request is sent."""
         self._heard = 0
         prompt = self._request.prompt
         plain = is_plain(prompt.messages) or prompt.infill is not None
@@ -544,7 +547,7 @@ def _characters(prompt: Prompt) -> int:
 
 
 def _label(name: str) -> str:
-    """What people call a model; llama-server calls it by the path of its file."""
+    """Return a model's name for people; llama-server calls it by the path of its file."""
     return file_label(PurePath(name).name) if name.endswith(".gguf") else name
 
 

@@ -117,7 +117,7 @@ def _told(found: dict[str, int]) -> str:
 
 
 def _said_of_window(served: Served, base: str, key: str) -> Iterator[tuple[str, int]]:
-    """What the pages of the program say, by attribute of `Served`, the surest last."""
+    """Yield what the pages of the program say, by attribute of `Served`, the surest last."""
     if served.kind == OLLAMA:
         shown = _page(f"{base}/api/show", key, {"model": served.name})
         about = shown.get("model_info")

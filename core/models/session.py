@@ -66,7 +66,7 @@ class Session:
         self._run = self._cancelled_run = 0
 
     def description(self) -> Wire:
-        """What the model's record needs from this side."""
+        """Return the facts about the worker that the model's record needs."""
         used = self._template if self.renderer.style == "chat" else ""
         return {
             "template_sha256": hashlib.sha256(used.encode()).hexdigest() if used else "",
@@ -167,7 +167,7 @@ class Session:
                 streams //= 2
 
     def _stream_count(self, window: int) -> int:
-        """As many streams as the memory that is free allows."""
+        """Return how many streams the free memory allows, from 1 to `STREAMS`. `window`: tokens of one."""
         cache = max(LEAST_CACHE, int(available_memory() * SHARE))
         return max(1, min(STREAMS, cache // max(1, window * self._kv_bytes)))
 

@@ -47,19 +47,19 @@ class Streams:
     """All streams of one context. Only clean tokens are reused, so that no number depends on what was asked before."""
 
     def __init__(self, native: Native, count: int, shape: Shape | None) -> None:
-        """All empty. `shape`: as for the engine."""
+        """`shape`: as for the engine."""
         self._native, self._shape = native, shape
         self.all = [Stream(n) for n in range(count)]
         self._clock = 0
 
     @property
     def busy(self) -> list[Stream]:
-        """Those that serve a job, by number."""
+        """Return the streams that serve a job, by number."""
         return [s for s in self.all if s.job]
 
     @property
     def free(self) -> list[Stream]:
-        """Those that do not."""
+        """Return the streams that serve no job, by number."""
         return [s for s in self.all if s.job is None]
 
     def nearest(self, waiting: Sequence[Job]) -> tuple[Job, Stream, int]:

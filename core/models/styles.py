@@ -43,7 +43,7 @@ def possible_styles(header: GgufHeader) -> tuple[str, ...]:
 
 
 def choose_style(header: GgufHeader, asked: str, sha256: str) -> ChosenStyle:
-    """How the model in that file, of that hash, is asked. Raises ModelError: one the model has not.
+    """Return the style in which the model in a file of that hash is asked. Raises ModelError where it lacks that style.
 
     `auto` is the style that did best when the model was calibrated. Where it never was, it is a guess: a chat template
     is there to be used, and a base model goes on writing files, or fills gaps where its vocabulary has the marks.
@@ -67,13 +67,13 @@ def choose_style(header: GgufHeader, asked: str, sha256: str) -> ChosenStyle:
 
 
 def expected_style(header: GgufHeader) -> ChosenStyle:
-    """How the model will be asked unless told otherwise, as far as is known without reading a large file whole."""
+    """Return the style of a model where none is chosen, as far as is known without reading a large file whole."""
     small = header.file_bytes < SMALL and not header.is_embedding
     return choose_style(header, "auto", (fingerprint if small else remembered_fingerprint)(header.files))
 
 
 def wire_style(header: GgufHeader, asked: ChosenStyle) -> Wire:
-    """What the worker's renderer is told of prompts. Raises ModelError when the vocabulary is damaged."""
+    """Return what the worker's renderer is told of prompts. Raises ModelError when the vocabulary is damaged."""
     special = special_tokens(header)
     style = asked.forward if asked.forward in ("chat", "completion") else "auto"
     infill = astuple(special.infill) if asked.backward == INFILL and special.infill else ()

@@ -35,9 +35,7 @@ class TextStream:
     """
 
     def __init__(self, ending: Ending, thinking: bool = False, known: Sequence[Format] = FORMATS) -> None:
-        """Nothing is written yet. `thinking`: the prompt has begun the model's thoughts for it; `known`: in what form
-        thoughts may come.
-        """
+        """`thinking`: the prompt has begun the model's thoughts for it; `known`: in what form thoughts may come."""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._ending = ending
         self._stops = [s for s in ending.stops if s]
@@ -102,7 +100,7 @@ class TextStream:
             self.reason = "length"
 
     def _outside(self, block: Block) -> int:
-        """Where what stands before the first line outside the block ends; -1 while there is none."""
+        """Return the index at which the text before the first line outside the block ends; -1 while there is none."""
         at = self._text.find("\n", max(self._answer, self._line_start()))
         while at >= 0:
             line = self._text[at + 1 :].split("\n", 1)[0]
@@ -113,7 +111,7 @@ class TextStream:
         return -1
 
     def _line_start(self) -> int:
-        """Where to look for lines that may have become longer since the last look."""
+        """Return the index from which lines may have become longer since the last look."""
         return max(0, self._text.rfind("\n", 0, self._looked))
 
     def _belongs(self, block: Block, line: str, body: str, before: str) -> bool:

@@ -129,7 +129,7 @@ def parted(text: str, known: Sequence[Format] = FORMATS, begun: bool = False) ->
 
 
 def _behind(text: str, at: int, known: Sequence[Format]) -> int | None:
-    """Where thoughts end that stand at a place; -1 where they do not end, None where there are none."""
+    """Return the index at which the thoughts at a place end; -1 where they do not end, None where there are none."""
     rest = text[at:].lstrip()
     rest = rest.removeprefix(TURN)
     start = len(text) - len(rest)
@@ -142,7 +142,10 @@ def _behind(text: str, at: int, known: Sequence[Format]) -> int | None:
 
 
 def _unopened(text: str, known: Sequence[Format], begun: bool) -> int | None:
-    """Where thoughts end that the prompt had opened: at a mark that ends its line, or has the answer right behind."""
+    """Return the index at which thoughts end that the prompt had opened, or None.
+
+    The mark of their end stands at the end of its line or right before the answer; anywhere where they had `begun`.
+    """
     found = []
     for form in known:
         end = -1 if form.needs_both else end_of(text, form)

@@ -87,7 +87,7 @@ def _step_name(body: Sequence[ast.stmt], holder: ast.stmt) -> str:
 
 
 def _header(statement: ast.stmt) -> str:
-    """What tells one compound statement from another: its kind and its name or condition."""
+    """Return a text that tells one compound statement from another: its kind and its name or condition."""
     if isinstance(statement, Scope):
         return f"scope {statement.name}"
     parts = [getattr(statement, name, None) for name in ("test", "target", "iter", "items", "subject")]

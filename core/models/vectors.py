@@ -41,7 +41,7 @@ class VectorSession:
         self.embed("One text, to see that this build can evaluate.", pooled=True)
 
     def description(self) -> Wire:
-        """What the model's record needs from this side. `length`: of the numbers in one vector."""
+        """Return the facts about the worker that the model's record needs. `length`: the numbers in one vector."""
         return {
             "build": self._native.build,
             "threads": self._native.threads,

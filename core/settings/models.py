@@ -182,5 +182,5 @@ class SeriesSettings:
 
     @property
     def runs(self) -> int:
-        """How many it has in the end."""
+        """Return the number of runs in the whole series."""
         return len(self.models) ** (2 if self.cross else 1)

@@ -143,7 +143,7 @@ class Described:
         return text
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value; empty when nothing is."""
+        """Return what is wrong with a value, for people; empty when nothing is."""
         if value is None:
             return "" if self.optional else f"{self.path} needs a value"
         try:

@@ -179,7 +179,7 @@ def _name(row: Row, name: str) -> str:
 
 
 def task_key(row: Row) -> str:
-    """What `task_id` names; MBPP has bare numbers. Raises BadLine."""
+    """Return the problem's key, its `task_id`; MBPP has bare numbers, which get its name. Raises BadLine."""
     value = row.get("task_id")
     if isinstance(value, int) and not isinstance(value, bool):
         return f"MBPP/{value}"
@@ -199,7 +199,10 @@ def _tolerance(row: Row) -> float:
 
 
 def _from_prompt(number: int, key: str, prompt: str, solution: str, entry: str) -> Problem:
-    """Of a prompt that ends where the body begins. The body of `solution` is x; helpers in the prompt stay."""
+    """Return the problem of a prompt that ends where the body begins. Raises BadLine.
+
+    The body of `solution` is x; helpers in the prompt stay.
+    """
     asked = prompt + solution
     function = _defined(asked, entry, "canonical_solution")
     place = Lines(asked)
@@ -211,7 +214,10 @@ def _from_prompt(number: int, key: str, prompt: str, solution: str, entry: str) 
 
 
 def _from_code(number: int, row: Row, words: str) -> Problem:
-    """Of a whole program with asserts: the function is the one that they call and it defines."""
+    """Return the problem of a whole program with asserts. Raises BadLine.
+
+    Its function is the one that they call and the program defines.
+    """
     code, asserts = text_of(row, "code"), tuple(texts_of(row, "test_list"))
     called = {
         node.func.id
@@ -279,7 +285,7 @@ def with_docstring(program: str, body: Span, words: str) -> tuple[str, Span]:
 
 
 def _indentation(lines: str) -> str:
-    """That of the first statement: a comment above it may stand anywhere."""
+    """Return the indentation of the first statement: a comment above it may stand anywhere."""
     for line in lines.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             return indent_of(line)
@@ -316,7 +322,10 @@ def _header_end(source: str, start: int) -> int:
 
 
 def _first_character(source: str, start: int) -> int:
-    """Of what follows, without a comment that ends a line begun before, or the semicolon behind a docstring."""
+    """Return the index of the first character from `start` on that is no blank.
+
+    A comment that ends a line begun before is skipped too, as is the semicolon behind a docstring.
+    """
     if source[:start].rpartition("\n")[2].strip():
         behind = re.compile(r"[ \t]*;?[ \t]*(#[^\n]*)?").match(source, start)
         start = behind.end() if behind else start

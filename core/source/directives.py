@@ -65,7 +65,7 @@ class Directives:
 
 
 def holds_directives(path: Path) -> bool:
-    """Whether a file is one of directives and no benchmark, by its name and its beginning; it may be a bad one."""
+    """Return whether a file is one of directives, maybe a bad one, and no benchmark, by its name and its beginning."""
     if path.suffix.lower() == ".txt":
         return path.is_file()
     if not is_benchmark(path) or not path.is_file():

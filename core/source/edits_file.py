@@ -62,7 +62,7 @@ def _read(path: Path) -> bytes:
 
 
 def _signed(fields: dict[str, str]) -> bool:
-    """Whether every line begins with a blank or with the sign of its side of a diff, and one at least with the sign."""
+    """Return whether all lines begin with a blank or the sign of their side of a diff, at least one with the sign."""
     before, after = ({line[:1] for line in fields[name].splitlines()} - {""} for name in ("old", "new"))
     return before <= {"-", " "} and after <= {"+", " "} and ("-" in before or "+" in after)
 

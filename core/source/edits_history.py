@@ -163,7 +163,10 @@ def tip_commit(repository: pygit2.Repository, project: Path, revision: str | Non
 
 
 def project_prefix(repository: pygit2.Repository, project: Path) -> str:
-    """Where the project lies in its repository; all of it where git's own folder was named, as of a bare one."""
+    """Return the project's path in its repository, with a slash behind it; empty where it is all of the repository.
+
+    It is all of it, too, where git's own folder was named, as of a bare one.
+    """
     project = project.resolve()
     if repository.is_bare or not repository.workdir or project.is_relative_to(Path(repository.path).resolve()):
         return ""

@@ -91,7 +91,7 @@ def _forks(node: ast.AST) -> int:
 
 
 def _brackets(text: str, lines: Lines) -> list[int]:
-    """Where each bracket stands, those in strings and comments left out."""
+    """Return the index of each bracket outside strings and comments; none where the text is no Python."""
     with suppress(tokenize.TokenError, SyntaxError):
         tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
         signs = [token.start for token in tokens if token.type == tokenize.OP and token.string in "()[]{}"]
@@ -100,6 +100,6 @@ def _brackets(text: str, lines: Lines) -> list[int]:
 
 
 def _start(node: ast.stmt, lines: Lines) -> int:
-    """Where a statement begins, with its decorators and their sign."""
+    """Return the index at which a statement begins, with its decorators and their sign."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return lines.start(decorators[0]) - 1 if decorators else lines.start(node)

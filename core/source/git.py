@@ -51,7 +51,7 @@ class History:
             return None
 
     def dirty(self, paths: Iterable[str]) -> bool:
-        """Whether the project differs from its revision: a tracked file changed, or one of `paths` is not tracked.
+        """Return whether the project differs from its revision: a tracked file changed, or one of `paths` is untracked.
 
         True as well when git's own records cannot be read.
         """
@@ -76,7 +76,7 @@ class History:
 
 
 def discovered(root: Path) -> str | None:
-    """Where the repository is that holds `root`, None where there is none. Raises GitError, OSError, ValueError.
+    """Return the path of the repository that holds `root`, or None. Raises GitError, OSError, ValueError.
 
     A repository of another owner is read all the same: nothing of it is ever executed.
     """

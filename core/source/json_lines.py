@@ -84,7 +84,10 @@ def read_bytes(path: Path, remedy: str) -> bytes:
 
 
 def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
-    """Of a gzip file what is in it, whatever it is called."""
+    """Return the content of a gzip file, whatever it is called, and any other data as it is.
+
+    Raises ProjectError where the file is damaged, cut off, or unpacks to more than `LARGEST` bytes.
+    """
     if not data.startswith(_GZIP):
         return data
     unpacker = zlib.decompressobj(wbits=31)

@@ -68,7 +68,7 @@ def has_notebooks(path: Path) -> bool:
 
 
 def holds_notebooks_alone(path: Path) -> bool:
-    """Whether a folder has notebooks directly in it, and no Python file anywhere below: no other project is meant."""
+    """Return whether a folder has notebooks directly in it, and no Python file below: no other project is meant."""
     return has_notebooks(path) and next(path.rglob("*.py"), None) is None
 
 
@@ -84,7 +84,7 @@ def is_episodes(path: Path) -> bool:
 
 
 def read_notebooks(path: Path) -> Notebooks:
-    """Of one notebook, of all directly in a folder, or of ARCADE's episodes.
+    """Return the code cells of one notebook, of all directly in a folder, or of ARCADE's episodes.
 
     Raises ProjectError that names each bad file.
     """

@@ -102,7 +102,7 @@ class Walk:
         self.skipped.sort(key=lambda skipped: skipped.path)
 
     def rules(self) -> IgnoreRules:
-        """What is ignored above the root."""
+        """Return the ignore rules of the folders above the root."""
         if self.history is None:
             return IgnoreRules.for_root(self.root, self.root, None)
         return IgnoreRules.for_root(self.history.top, self.root, self.history.exclude_file)
@@ -141,7 +141,7 @@ class Walk:
             self.found.append(path)
 
     def _ignored(self, path: str, rules: IgnoreRules, *, folder: bool) -> bool:
-        """As git sees it: what is tracked is never ignored, whatever the patterns say."""
+        """Return whether git ignores a path; it never ignores a tracked one, whatever the patterns say."""
         if self.history is None:
             return rules.ignores(path, folder)
         if path in (self._tracked_folders if folder else self.history.tracked):
@@ -150,7 +150,7 @@ class Walk:
 
 
 def every_file(root: Path) -> Iterator[str]:
-    """All regular files of a project that belong to it, sorted: none that git ignores, no environment, no cache.
+    """Yield the regular files that belong to a project, sorted: none that git ignores, no environment, no cache.
 
     The ignore rules themselves are left out: where these files are put they need none.
     """
@@ -190,7 +190,7 @@ def _foreign(folder: Path, name: str, *, nested: bool) -> str:
 
 
 def _exists(path: Path) -> bool:
-    """Nothing is there for us in a folder that we may not look into."""
+    """Return whether a path exists; in a folder that we may not look into, nothing does."""
     try:
         return path.exists()
     except OSError:
