@@ -295,10 +295,10 @@ class Embedder(Protocol):
     info: ModelInfo
 
     def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
-        """One pooled vector of length 1 a text."""
+        """Return one pooled vector of length 1 for each text."""
 
     def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
-        """One vector for each token of each text."""
+        """Return one vector for each token of each text."""
 
     def close(self) -> None:
         """End the worker; idempotent."""

@@ -92,7 +92,7 @@ class Lines:
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def span(self, node: ast.stmt) -> Span:
-        """From a node's first character to its last, decorators left out."""
+        """Return the span from a node's first character to its last, decorators left out."""
         return Span(self.start(node), self.end(node))
 
 

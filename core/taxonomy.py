@@ -121,7 +121,7 @@ def _place(mode: ErrorMode) -> tuple[bool, bool, int]:
 
 
 def _mode(where: str, data: Any) -> ErrorMode:
-    """One entry. Raises UserError."""
+    """Return the error mode of one entry. Raises UserError."""
     try:
         retired, key = bool(data.get("retired", False)), int(data.get("key", NO_KEY))
         name, about, guide = str(data["name"]), str(data.get("about", "")), str(data.get("guide", ""))
@@ -137,7 +137,7 @@ def _mode(where: str, data: Any) -> ErrorMode:
 
 
 def _check_unique(where: str, modes: tuple[ErrorMode, ...]) -> None:
-    """No id and no key twice. Raises UserError."""
+    """Raise UserError where an id or a key stands twice."""
     keys = [str(mode.key) for mode in modes if mode.key != NO_KEY]
     for what, values in (("id", [mode.id for mode in modes]), ("key", keys)):
         twice = next((value for value in values if values.count(value) > 1), None)

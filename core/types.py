@@ -387,7 +387,7 @@ class Candidate(Change):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One for each file that is changed."""
+        """Return one change for each file that is changed."""
         return (self, *self.others)
 
 

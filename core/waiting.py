@@ -21,8 +21,8 @@ def unheard() -> None:
 def wait_for(found: Callable[[float], T | None], beat: Beat) -> T:
     """Ask `found` again and again and return what it gives in the end; `beat` is called in between.
 
-    `found` is told how many seconds it may wait each time; None is no answer yet. Python's own waits
-    take no second reason to end, and a thread cannot be interrupted: hence the short steps.
+    `found` is told how many seconds it may wait each time; None is no answer yet. Python's own waits take no second
+    reason to end, and a thread cannot be interrupted: hence the short steps.
     """
     while (answer := found(STEP)) is None:
         beat()

@@ -78,10 +78,11 @@ class Needs:
 
 
 def needs_of(header: GgufHeader, generation: ModelSettings, settings: RunSettings) -> Needs:
-    """By the model's settings and the run's: a run's other model and its judges need room on the same hosts.
+    """Return what each copy of a model needs, by the settings of the model and of the run.
 
-    Two models of a run take turns, so each asks for half of the cores. Else the first would take all that there is, and
-    Ray would wait forever for room for the second.
+    A run's other model and its judges need room on the same hosts. Two models of a run take turns, so each asks
+    for half of the cores. Else the first would take all that there is, and Ray would wait forever for room for the
+    second.
     """
     nodes = live_nodes()
     most = read_address(settings.cluster).workers
@@ -147,7 +148,7 @@ class ClusterModel:
 
     @property
     def hosts(self) -> int:
-        """Return the number of model hosts that work at a time."""
+        """Return the number of copies of the model that work at a time."""
         return len(self._actors)
 
     def _open(self, needs: Needs, arguments: Sequence[Any], beat: Beat) -> list[Ready]:

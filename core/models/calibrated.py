@@ -85,7 +85,7 @@ def kept_calibration(sha256: str) -> Calibration | None:
 
 
 def keep_calibration(found: Calibration) -> None:
-    """For later runs of the same file."""
+    """Store a calibration for later runs of the same file."""
     _files().save(found.key, found.to_json())
 
 

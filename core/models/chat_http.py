@@ -187,7 +187,10 @@ class Line:
                 self._deadline.end()
 
     def _fetch(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
-        """One request. No redirect is followed: a key must not follow it to another server. Raises HttpFailure."""
+        """Send one request and return its answer. Raises HttpFailure.
+
+        No redirect is followed: a key must not follow it to another server.
+        """
         import httpx2  # only here: most runs ask no server
 
         method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
@@ -350,7 +353,10 @@ def _refusal(response: Response) -> HttpFailure:
 
 
 def _wait(asked: str) -> float:
-    """Seconds that a server asks to be left alone, given as such or as a date; 0 where that makes no sense."""
+    """Return the seconds that a server asks to be left alone, at most `LONGEST_ASKED`; 0 where that makes no sense.
+
+    A server gives them as such or as a date.
+    """
     seconds = 0.0
     try:
         seconds = float(asked)

@@ -219,7 +219,7 @@ def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> Model
 
 
 def default_threads() -> int:
-    """One core fewer than this process may use: ggml's threads spin, and the sandbox needs one."""
+    """Return one less than the cores this process may use: ggml's threads spin, and the sandbox needs one."""
     return max(1, usable_cores() - 1)
 
 

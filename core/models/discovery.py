@@ -66,7 +66,7 @@ class GgufEntry:
 
 
 def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
-    """Every GGUF file in `extra` folders (any depth), in the usual places, and the bundled one; each file once."""
+    """Return the GGUF files in `extra` folders (any depth), in the usual places, and the bundled one, each once."""
     found: dict[Path, GgufEntry] = {}
     for entry in _everywhere(extra):
         found.setdefault(_identity(entry.path), entry)
@@ -147,7 +147,7 @@ def _everywhere(extra: Sequence[Path]) -> Iterator[GgufEntry]:
 
 
 def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
-    """Every GGUF file under `folder`; a folder that was named and is away is itself an entry."""
+    """Yield every GGUF file under `folder`; a folder that was named and is away is itself an entry."""
     if told and not folder.exists():
         yield GgufEntry(folder, folder.name, source, None, "The folder cannot be reached just now.")
     if folder.is_file():

@@ -42,7 +42,7 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
 
 
 def _unlabelled(lines: list[str], steps: list[str]) -> list[str]:
-    """Without a first line that only repeats the prompt's mark."""
+    """Return the lines without a first one that only repeats the prompt's mark."""
     if lines and _LABEL.fullmatch(lines[0]) and lines[0].strip().startswith("["):
         steps.append("label-dropped")
         return lines[1:]

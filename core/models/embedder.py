@@ -45,11 +45,11 @@ class GgufEmbedder:
             raise
 
     def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
-        """One pooled vector of length 1 a text. Raises ModelError, and what `beat` raises."""
+        """Return one pooled vector of length 1 for each text. Raises ModelError, and what `beat` raises."""
         return [SentenceVector(_unit(_numbers(m)), m["truncated"]) for m in self._embed(texts, pooled=True)]
 
     def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
-        """One vector for each token of each text. Raises ModelError, and what `beat` raises."""
+        """Return one vector for each token of each text. Raises ModelError, and what `beat` raises."""
         return [
             TokenVectors(tuple(m["tokens"]), _numbers(m).reshape(-1, self._length), m["truncated"])
             for m in self._embed(texts, pooled=False)

@@ -53,7 +53,7 @@ def open_endpoint(
 
 
 def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:
-    """Every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
+    """Return every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
     check_address(settings.address)
     try:
         return _listed(settings, key_of(settings, os.environ), beat)

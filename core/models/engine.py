@@ -141,7 +141,7 @@ class Engine:
     # ------------------------------------------------------------------ answers
 
     def _step(self, listener: Listener) -> Iterator[Finished]:
-        """One more token for every busy stream."""
+        """Draw one more token for every busy stream, and yield the samples that end with it."""
         busy = self._streams.busy
         if not busy:
             return

@@ -19,7 +19,7 @@ class Gate:
     """Lets so many requests through at a time. Any thread may call it."""
 
     def __init__(self, begin: int = BEGIN, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
-        """With `begin` equal to `most` the number only shrinks, and grows back."""
+        """`begin`, `most`: where they are equal, the number only shrinks, and grows back."""
         self.limit = self._former = min(begin, most)
         self.most = most
         self._clock = clock

@@ -117,7 +117,7 @@ def part_names(name: str) -> tuple[str, ...]:
 
 
 def _parts(path: Path) -> tuple[Path, ...]:
-    """Every file of the model. Raises ModelError where one of several is missing."""
+    """Return the paths of all files of the model. Raises ModelError where one of several is missing."""
     parts = tuple(path.with_name(name) for name in part_names(path.name))
     missing = [part.name for part in parts if not part.exists()]
     if missing and SPLIT_NAME.match(path.name):

@@ -78,13 +78,13 @@ class _Cursor:
         return start
 
     def number(self, code: str) -> int | float | bool:
-        """One little-endian number of struct format `code`."""
+        """Read one little-endian number of struct format `code`."""
         size = struct.calcsize("<" + code)
         value: int | float | bool = struct.unpack_from("<" + code, self.data, self.skip(size))[0]
         return value
 
     def unsigned(self, code: str) -> int:
-        """One unsigned whole number."""
+        """Read one unsigned whole number of struct format `code`."""
         return int(self.number(code))
 
     def text(self) -> str:

@@ -85,7 +85,7 @@ class Job:
 
 
 def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
-    """One of each set of greedy jobs that must draw the same text, and the ids each of them stands for."""
+    """Return one of each set of greedy jobs that must draw the same text, and the ids each returned job stands for."""
     firsts: dict[object, Job] = {}
     ids: dict[str, list[str]] = {}
     for job in jobs:

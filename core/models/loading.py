@@ -47,9 +47,9 @@ def local_files(settings: RunSettings) -> list[Path]:
 
 
 def check_machine(settings: RunSettings, notify: Notify) -> None:
-    """Before anything is loaded: whether it can fit, whether a GPU lies idle, whether the window is beyond the model's.
+    """Check that the models fit, and tell `notify` of an idle GPU or a window beyond the model's. Raises ModelError.
 
-    Raises ModelError.
+    Nothing is loaded for it.
     """
     headers = [read_header(path) for path in local_files(settings)]
     for header in headers:

@@ -41,7 +41,7 @@ def needed_together(headers: Sequence[GgufHeader], settings: ModelSettings) -> i
 
 
 def estimate(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Memory) -> str:
-    """One sentence: what these models need beside what is free."""
+    """Return one sentence that says what these models need beside what is free."""
     names = " and ".join(header.label for header in headers)
     verb = "needs" if len(headers) == 1 else "need"
     needed = gib(needed_together(headers, settings))

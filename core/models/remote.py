@@ -244,7 +244,10 @@ class RemoteModel:
             done.put(drawn)
 
     def _draw(self, request: Request, done: _Done, stop: threading.Event) -> Generation | ModelError:
-        """One sample, with retries; never raises, since a sample that is lost would be waited for."""
+        """Return one sample, drawn with retries, or the error that ends the run.
+
+        It never raises, since a sample that is lost would be waited for.
+        """
         start = time.monotonic()
         hearing = _Hearing(request, done, stop)
         try:

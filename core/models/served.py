@@ -49,7 +49,7 @@ class Served:
 
 
 def list_served(address: str, key: str) -> list[Served]:
-    """Every model of the server at `address`. Raises HttpFailure; status 404 where a server has no list."""
+    """Return every model of the server at `address`. Raises HttpFailure; status 404 where a server has no list."""
     whole = ask(address.rstrip("/") + "/models", key, None, PATIENCE)
     entries = whole.get("data") if isinstance(whole, dict) else None
     if not isinstance(entries, list):

@@ -153,7 +153,7 @@ class Session:
         return self._engine
 
     def _open_engine(self, window: int) -> Engine:
-        """With as many streams as memory allows. Raises ModelError when there is not enough for one."""
+        """Open an engine with as many streams as memory allows. Raises ModelError when there is not enough for one."""
         streams = self._stream_count(window)
         while True:
             try:

@@ -52,7 +52,7 @@ class TextStream:
         return self._advance(self._decoder.decode(data))
 
     def finish(self) -> str:
-        """No more tokens: the rest of the text."""
+        """Return the rest of the text, once there are no more tokens."""
         self._advance(self._decoder.decode(b"", final=True))
         rest = self._text[self._given :]
         self._given = len(self._text)

@@ -50,7 +50,7 @@ class VectorSession:
         }
 
     def embed(self, text: str, pooled: bool) -> Wire:
-        """One text's vectors, 32-bit floats as an `embedded` message carries them. Raises ModelError."""
+        """Return one text's vectors, 32-bit floats as an `embedded` message carries them. Raises ModelError."""
         try:
             tokens, cut = self._tokenize(text)
             if pooled:
@@ -75,7 +75,7 @@ class VectorSession:
         return bool(lib.llama_vocab_is_control(self._native.vocab, token))
 
     def _pooled_vector(self, tokens: list[int]) -> bytes:
-        """One vector for the text."""
+        """Return one vector for the whole text, 32-bit floats."""
         if self._pooled is None:
             self._pooled = self._open(OWN_POOLING)
             if lib.llama_pooling_type(self._pooled) == NO_POOLING:
@@ -85,7 +85,7 @@ class VectorSession:
         return ctypes.string_at(lib.llama_get_embeddings_seq(self._pooled, 0), self._bytes)
 
     def _vectors(self, tokens: list[int]) -> list[bytes]:
-        """One vector a token."""
+        """Return one vector for each token, 32-bit floats."""
         if self._each is None:
             self._each = self._open(NO_POOLING)
         self._evaluate(self._each, tokens)

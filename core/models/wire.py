@@ -15,7 +15,7 @@ HEARTBEAT = 2.0
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """One line."""
+    """Return the message as one line of JSON, its end included."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 

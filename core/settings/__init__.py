@@ -281,7 +281,7 @@ class RunSettings:
         return self.forward if self.one_model else NamedModel(self.backward_model or "", self.backward_endpoint)
 
     def asking(self, forward: NamedModel, backward: NamedModel | None = None) -> RunSettings:
-        """With other models; without a `backward` one the forward model makes both passes."""
+        """Return the settings with other models; without a `backward` one the forward model makes both passes."""
         return dataclasses.replace(
             self,
             model=forward.file,
@@ -298,7 +298,7 @@ class RunSettings:
         return max(self.wave, -(-slots // self.forward_samples))
 
     def resumed(self, changed: Mapping[str, Any]) -> RunSettings:
-        """With other values of resumable settings, by path; those of a server hold for both models'.
+        """Return the settings with other resumable values, by path; those of a server hold for both models' servers.
 
         They are not stored: what a run records is what it began with. Raises UserError when one is no value for it.
         """

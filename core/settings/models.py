@@ -160,7 +160,7 @@ class NamedModel:
 
     @property
     def label(self) -> str:
-        """For people: the file's name, or the server's model."""
+        """Return the model's name for people: the file's name, or the server's model and address."""
         if self.endpoint is not None:
             return f"{self.endpoint.model or 'the only model'} @ {self.endpoint.address.split('://')[-1]}"
         return self.file.rpartition("/")[2] or "the bundled model"

@@ -114,7 +114,7 @@ class Described:
 
     @property
     def option(self) -> str:
-        """On the command line; empty where no option stands for it alone."""
+        """Return the setting's option on the command line; empty where no option stands for it alone."""
         given = self.about.option or "--" + self.path.rpartition(".")[2].replace("_", "-")
         return "" if given == "-" else given
 
@@ -166,7 +166,7 @@ class Described:
 
 @cache
 def described(settings: type, prefix: str = "", title: str = "") -> Mapping[str, Described]:
-    """Every described setting of a settings class and its parts, by path."""
+    """Return every described setting of a settings class and its parts, by path."""
     found: dict[str, Described] = {}
     hints = get_type_hints(settings)
     for each in dataclasses.fields(settings):
@@ -198,7 +198,7 @@ def with_values(settings: T, values: Mapping[str, Any]) -> T:
 
 @cache
 def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
-    """By field: the class of settings that it holds, one or several of it or perhaps none; None for a plain value."""
+    """Return, by field, the class of settings that it holds (one, several or perhaps none); None for a plain value."""
     found: dict[str, type[Any] | None] = {}
     for name, hint in get_type_hints(settings).items():
         kinds = (each for each in (hint, *get_args(hint)) if isinstance(each, type) and dataclasses.is_dataclass(each))

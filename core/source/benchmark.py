@@ -63,7 +63,7 @@ def installed_humaneval() -> Path:
 
 
 def read_benchmark(path: Path) -> Benchmark:
-    """Every problem of the file. Raises ProjectError that names each bad line (the first 20)."""
+    """Return every problem of the file. Raises ProjectError that names each bad line (the first 20)."""
     data, rows = read_rows(path, "Name a benchmark file: HumanEval or MBPP, as .jsonl or .jsonl.gz.")
     form = next((form for _, row in rows if isinstance(row, dict) and (form := _form(row))), None)
     problems = read_each(path, rows, partial(_problem, form), lambda problem: problem.key, "task_id")

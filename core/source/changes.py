@@ -50,7 +50,7 @@ class _Change:
 
 
 def change_kind(path: str, old: str, new: str, removed: Sequence[str], added: Sequence[str]) -> str:
-    """One of `KINDS`, the first that fits.
+    """Return the kind of a change: the first of `KINDS` that fits.
 
     - `import`: every changed line imports something.
     - `comment`: only comments and documentation differ.

@@ -94,7 +94,7 @@ def _texts(root: Path, paths: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """One question from standard input, its answer to standard output; JSON both."""
+    """Read one question from standard input and write its answer to standard output, both as JSON."""
     asked = json.load(sys.stdin)
     json.dump(dict(_broken(_texts(Path(asked["root"]), asked["paths"]))), sys.stdout)
 

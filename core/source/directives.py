@@ -79,7 +79,7 @@ def holds_directives(path: Path) -> bool:
 
 
 def read_directives(path: Path) -> Directives:
-    """Every directive of the file. Raises ProjectError that names each bad line (the first 20)."""
+    """Return every directive of the file. Raises ProjectError that names each bad line (the first 20)."""
     name = path.name.split(".")[0]
     if not is_benchmark(path):
         return _read_text(path, name)
@@ -215,7 +215,7 @@ def _problem(number: int, words: str, prelude: str, header: str, entry: str, ref
 
 
 def _of_problem(problem: Problem) -> Directive:
-    """Its words without examples are the directive: what a function is to do, not what it gives for some values."""
+    """Return a problem's words as a directive, without examples: what a function is to do, not what it gives."""
     words = without_examples(problem.words, problem.entry)
     return Directive(problem.key, words, problem, _header_of(problem), tested=True, solved=True)
 

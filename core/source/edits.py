@@ -57,7 +57,7 @@ class EditSource(Protocol):
     passed_over: Counter[str]
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
-        """Every edit that the settings let through, once each, in an order that depends on `seed` alone."""
+        """Yield every edit that the settings let through, once each, in an order that depends on `seed` alone."""
 
 
 def unfit(edit: Edit, settings: EditSettings) -> str:

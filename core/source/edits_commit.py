@@ -67,7 +67,7 @@ class Hunks:
         return places
 
     def edit(self, commit: pygit2.Commit, place: Place) -> Edit | None:
-        """One hunk as an edit; None when its text is not UTF-8."""
+        """Return one hunk as an edit, or None when its text is not UTF-8."""
         patch = self._diff(commit)[place.delta]
         assert patch is not None
         hunk = patch.hunks[place.hunk]
@@ -144,7 +144,7 @@ def _entry(commit: pygit2.Commit, folder: str) -> pygit2.Oid | None:
 
 
 def _path(delta: pygit2.DiffDelta) -> str:
-    """From the repository's top; what is no UTF-8 in it is marked by U+FFFD."""
+    """Return a file's new path from the repository's top; what is no UTF-8 in it is marked by U+FFFD."""
     return delta.new_file.raw_path.decode("utf-8", "replace")
 
 

@@ -65,7 +65,7 @@ class FileFilter:
 
 
 def author_time(commit: pygit2.Commit) -> datetime:
-    """When the author made it, in the author's own time zone."""
+    """Return when the author made a commit, in the author's own time zone; 1970 in UTC where that is no date."""
     signature = commit.author
     try:
         return datetime.fromtimestamp(signature.time, timezone(timedelta(minutes=signature.offset)))

@@ -63,7 +63,7 @@ class EditHistory:
         return folder / self._prefix
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
-        """One edit of each commit, commits and edits shuffled, before a second one of any; and so on."""
+        """Yield one edit of each commit, commits and edits shuffled, before a second one of any; and so on."""
         return once(self._rounds(seed, report), self._settings, self.passed_over)
 
     def _rounds(self, seed: int, report: Report) -> Iterator[Edit]:
@@ -82,7 +82,7 @@ class EditHistory:
             names, turn = more, turn + 1
 
     def _names(self, seed: int, report: Report) -> list[bytes]:
-        """Every commit's id, shuffled."""
+        """Return every commit's id, twenty bytes each, in an order that depends on `seed`."""
         names = []
         try:
             for done, commit in enumerate(self._repository.walk(self._tip.id, SortMode.NONE)):

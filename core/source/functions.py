@@ -39,13 +39,13 @@ class Function:
 
     @property
     def bucket(self) -> str:
-        """Its bucket of complexity, e.g. `10-20`: from 10 on, below 20."""
+        """Return the function's bucket of complexity, e.g. `10-20`: from 10 on, below 20."""
         low = self.brackets // BUCKET * BUCKET
         return f"{low}-{low + BUCKET}"
 
 
 def functions(file: SourceFile) -> list[Function]:
-    """Every function of a file that does something in lines of its own; none where the file does not parse."""
+    """Return the functions of a file that do something in lines of their own; none where the file does not parse."""
     tree, lines = parsed(file.text) or ast.Module([], []), Lines(file.text)
     brackets = _brackets(file.text, lines)
     found = []

@@ -42,8 +42,9 @@ def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
 def read_each(
     path: Path, rows: Sequence[tuple[int, Any]], read: Callable[[int, Row], Read], key: Callable[[Read], str], name: str
 ) -> list[Read]:
-    """Each row by `read`, which raises BadLine for a bad one; no two have the same `key`, called `name` in the file.
+    """Return what `read` makes of each row; it raises BadLine for a bad one.
 
+    No two rows may have the same `key`, called `name` in the file.
     Raises ProjectError that names each bad line (the first 20).
     """
     found: list[Read] = []

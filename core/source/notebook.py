@@ -221,7 +221,7 @@ def _reason(code: str) -> str:
 
 
 def _blanked(source: str) -> str:
-    """Without commands of the notebook; a line for a line, so that errors name the right one."""
+    """Return a cell without commands of the notebook; a line for a line, so that errors name the right one."""
     lines = source.split("\n")
     return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
 
@@ -245,7 +245,10 @@ def _bound(code: str) -> set[str]:
 
 
 def _read_later(code: str, later: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each name that the cell binds and a later one reads, with the cells up to that one."""
+    """Yield each name that the cell binds and a later one reads, with the later cells up to that one.
+
+    Cells that do not parse are left out.
+    """
     runs = [source for source in map(_blanked, later) if parsed(source) is not None]
     for name in sorted(_bound(code)):
         for count, source in enumerate(runs, start=1):

@@ -73,7 +73,7 @@ def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Sample
 
 
 def _program(known: Mapping[str, str], verdicts: bool, number: int, row: Row) -> WrittenProgram:
-    """One line; `known` has the keys of problems by how files write them. Raises BadLine."""
+    """Return the program of one line; `known` has the keys of problems by how files write them. Raises BadLine."""
     named = task_key(row)
     key = known.get(named.lower())
     if key is None:

@@ -65,9 +65,10 @@ def _by_convention(path: str, text: str) -> bool:
 
 
 def _configured(path: str, text: str, outer: str, patterns: Iterable[str]) -> bool:
-    """By `python_files`: a pattern with a slash is held against the whole path, as pytest does.
+    """Return whether a file is one of tests by `python_files`.
 
-    A pattern that takes every file says nothing of its own; then the text decides.
+    A pattern with a slash is held against the whole path, as pytest does. A pattern that takes every file says nothing
+    of its own; then the text decides.
     """
     name, whole = path.rpartition("/")[2], f"/{outer}/{path}"
     for pattern in patterns:
