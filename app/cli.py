@@ -41,7 +41,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str = "") -> argparse.ArgumentParser:
-    """The whole command line; with `only`, a command's name, its own group of commands, which is there sooner."""
+    """Return the whole command line; with `only`, a command's name, its own group of commands, which is made sooner."""
     parser = _Parser(prog="rtc-inspector", description="How well does a local code model understand your code?")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.set_defaults(command=windows.open_last, project=None, db=None, left=DONE)

@@ -136,7 +136,7 @@ def compare_command(options: argparse.Namespace) -> int:
 
 
 def _print_json(comparison: Comparison) -> None:
-    """One line for the whole, then one for each item on which the runs disagree."""
+    """Print one line for the whole, then one for each item on which the runs disagree."""
     print_json({"event": "comparison", **summary_row(comparison)})
     for pair in comparison.disagreements:
         print_json({"event": "disagreement", **pair_row(comparison, pair)})

@@ -85,7 +85,7 @@ class Display:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 40 s, 4 min, 2 h 10 min."""
+    """Return a number of seconds as a person says them: 40 s, 4 min, 2 h 10 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -93,7 +93,7 @@ def duration(seconds: float) -> str:
 
 
 def print_result(reader: Reader, run_id: int, database: str) -> None:
-    """The closing table: scores of the run and of its files."""
+    """Print the closing table: scores of the run and of its files."""
     from core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
 
     run = reader.run(run_id)
@@ -113,7 +113,7 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
 
 
 def _scores_table(run: RunRow) -> Table:
-    """The run's figures as its kind names them, the headline first."""
+    """Return a table of the run's figures as its kind names them, the headline first."""
     kind = task(run.task)
     table = Table(title=f"{run.project_name}: {kind.title}, {run.model_name}", title_justify="left")
     for column in ("figure", "value", "95 % interval", f"{kind.noun}s"):

@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def as_json(event: Event) -> str | None:
-    """One line for the events of the contract, None for the others (progress, streamed text, notices)."""
+    """Return one line for the events of the contract, None for the others (progress, streamed text, notices)."""
     name = _NAMES.get(type(event))
     if name is None:
         return None
@@ -31,7 +31,7 @@ def as_json(event: Event) -> str | None:
 
 
 def _flat(event: Event) -> dict[str, Any]:
-    """The event's own fields, with those of the one value it carries beside them."""
+    """Return the event's own fields, with those of the one value it carries beside them."""
     values: dict[str, Any] = {}
     for field in dataclasses.fields(event):
         value = getattr(event, field.name)
@@ -52,7 +52,7 @@ def _flat(event: Event) -> dict[str, Any]:
 
 
 def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
-    """A run's figures by name; of round trips also by the names they had before there were others."""
+    """Return a run's figures by name; of round trips also by the names they had before there were others."""
     values: dict[str, Any] = {"measures": {name: score_json(score) for name, score in scores.items()}}
     if "rtc" in scores and "lift" in scores:  # a cosmetic run has round trips without a baseline to lift them from
         rtc, lift = scores["rtc"], scores["lift"]
@@ -66,7 +66,7 @@ def answers_json(answers: Answers) -> dict[str, Any]:
 
 
 def score_json(score: Score) -> dict[str, Any]:
-    """A figure with its interval, the number of items it rests on, and whether those are few."""
+    """Return a figure with its interval, the number of items it rests on, and whether those are few."""
     return dataclasses.asdict(score) | {"few": score.few}
 
 

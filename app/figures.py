@@ -36,7 +36,7 @@ def print_figures(figures: Sequence[Figure]) -> None:
 
 
 def figure_table(figure: Table) -> RichTable:
-    """A table as rich draws it; of a long one the first rows, and how many there are more."""
+    """Return a table as rich draws it; of a long one the first rows, and how many there are more."""
     table = RichTable(title=figure.title, title_justify="left")
     for column in figure.columns:
         table.add_column(column.label, justify="left" if column.form == "text" else "right")
@@ -71,7 +71,7 @@ def _drawn(figure: Figure, width: int) -> Iterator[RichTable | Text]:
 
 
 def _bars(figure: Bars) -> Iterator[Text]:
-    """One line a bar, its value behind it."""
+    """Yield one line for each bar, its value behind it."""
     known = [bar.value.value for bar in figure.bars if bar.value.value is not None]
     # Where all values are 0 there is nothing to be the longest.
     most = max([abs(each) for each in known if each] or [1.0])
@@ -85,7 +85,7 @@ def _bars(figure: Bars) -> Iterator[Text]:
 
 
 def _histogram(figure: Histogram) -> Iterator[Text]:
-    """One line a bin."""
+    """Yield one line for each bin."""
     found, groups = bins(figure), groups_of(figure)
     most = max(each.share for each in found)
     for group in groups:
@@ -106,7 +106,7 @@ def _bar(head: str, room: int, share: float, style: str, words: str) -> Text:
 
 
 def _grid(figure: Grid) -> RichTable:
-    """Values in their colours; a dot for what is not defined."""
+    """Return a table of values in their colours; a dot for what is not defined."""
     cells = {(cell.row, cell.column): cell for cell in figure.cells}
     table = RichTable(title=figure.scale.label, title_justify="left")
     table.add_column(f"{figure.rows.label} \\ {figure.columns.label}")
@@ -134,7 +134,7 @@ def _heat_style(figure: Grid, value: float) -> str:
 
 
 def _plot(figure: Lines | Scatter, width: int) -> Iterator[Text]:
-    """Signs in a field of characters, with what each sign stands for and its last value."""
+    """Draw signs in a field of characters, with what each sign stands for and its last value."""
     (x0, x1), (y0, y1) = spans(figure)
     columns = width - 10 - len(figure.x.label)
     field = [[(" ", "")] * columns for _ in range(PLOT)]
@@ -180,7 +180,7 @@ def _plot(figure: Lines | Scatter, width: int) -> Iterator[Text]:
 
 
 def _letters(figure: Scatter) -> dict[str, str]:
-    """A sign for each named point: its initial, or letters in their order where two begin alike."""
+    """Return a sign for each named point: its initial, or letters in their order where two begin alike."""
     names = [point.name for point in figure.points if point.name]
     initials = {name: name[0] for name in names}
     if len(set(initials.values())) == len(names) or len(names) > len(ascii_uppercase):

@@ -70,7 +70,7 @@ def _scale(scale: int) -> None:
 
 
 def _show_uncaught(window: MainWindow) -> None:
-    """An error that nobody caught becomes a notice with details to copy, and a trace in the terminal."""
+    """Turn an error that nobody caught into a notice with details to copy, and a trace in the terminal."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, KeyboardInterrupt):

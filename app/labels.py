@@ -60,7 +60,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
 
 
 def _runs(options: argparse.Namespace, reader: Reader) -> list[int]:
-    """The runs asked for, or all there are. Raises StoreError when one is unknown."""
+    """Return the runs asked for, or all there are. Raises StoreError when one is unknown."""
     return [reader.run(run_id).id for run_id in options.run] if options.run else [run.id for run in reader.runs()]
 
 

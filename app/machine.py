@@ -116,7 +116,7 @@ def models_command(options: argparse.Namespace) -> int:
 
 
 def _named(folders: list[Path]) -> list[GgufEntry]:
-    """The models in the folders or files that were named; the bundled one where none was. Raises ModelError."""
+    """Return the models in the folders or files that were named; the bundled one where none was. Raises ModelError."""
     if not folders:
         wanted = bundled_model().resolve()
         return [entry for entry in discover() if entry.path.resolve() == wanted]
@@ -328,7 +328,7 @@ def _gpu() -> Finding:
 
 
 def _memory() -> Finding:
-    """For the model that is always there; `models` tells of the others."""
+    """Return whether memory suffices for the model that is always there; `models` tells of the others."""
     free = memory_now()
     try:
         header = read_header(bundled_model())
@@ -340,7 +340,7 @@ def _memory() -> Finding:
 
 
 def _servers(options: argparse.Namespace) -> list[Finding]:
-    """The server that was named; none is asked otherwise."""
+    """Return findings on the server that was named; none is asked otherwise."""
     if not options.endpoint:
         return []
 

@@ -21,7 +21,7 @@ SETTINGS = described(RunSettings)
 
 
 def paths_of(*parts: str) -> list[str]:
-    """The paths of these settings or whole parts."""
+    """Return the paths of these settings or whole parts."""
     return [path for path in SETTINGS if path in parts or path.partition(".")[0] in parts]
 
 
@@ -32,7 +32,7 @@ def sampling_paths() -> list[str]:
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1, for argparse."""
+    """Read a whole number of at least 1, for argparse."""
     number = int(text) if text.isdecimal() and len(text) <= len(str(MOST)) else 0
     if not 1 <= number <= MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1 (and at most {MOST:,})")
@@ -40,12 +40,12 @@ def positive(text: str) -> int:
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
-    """The folder to look at."""
+    """Add the argument for the folder to look at."""
     parser.add_argument("project", type=Path, metavar="PROJECT", help="folder of the project")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """For scripts."""
+    """Add the option for JSON, for scripts."""
     parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
 
 
@@ -57,7 +57,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
 
 
 def database(options: argparse.Namespace) -> Path:
-    """The database that was named, else the user's own. Raises UserError."""
+    """Return the database that was named, else the user's own. Raises UserError."""
     return options.db or default_database()
 
 
@@ -70,7 +70,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 def add_settings(
     parser: argparse.ArgumentParser, paths: Iterable[str], base: RunSettings | None = None, note: str = ""
 ) -> None:
-    """An option for each of these settings, in groups by the part they belong to.
+    """Add an option for each of these settings, in groups by the part they belong to.
 
     `base` has the defaults of this command; `note` is said instead of what a setting is for. What is not given stays
     None, so that a method's own default holds.
@@ -86,7 +86,7 @@ def add_settings(
 
 
 def add_setting(parser: Any, each: Described, said: str = "") -> None:
-    """The option of one setting, which stays None where it is not given."""
+    """Add the option of one setting, which stays None where it is not given."""
     said = said or f"{each.about.help} (default: {_plain(each.default)})"
     parser.add_argument(each.option, dest=each.path, **_taken(each), help=said)
 
@@ -141,7 +141,7 @@ def _plain(value: object) -> str:
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given, by path; one that says nothing without a switch turns that on."""
+    """Return the settings that were given, by path; one that says nothing without a switch turns that on."""
     values = {path: value for path, value in vars(options).items() if path in SETTINGS and value is not None}
     for path in tuple(values):
         needed = SETTINGS[path].about.needs
@@ -151,7 +151,7 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def unused_options(options: argparse.Namespace, task: str) -> list[str]:
-    """Options that were given and say nothing to this kind of run."""
+    """Return the options that were given and say nothing to this kind of run."""
     return sorted(SETTINGS[path].option for path in given_settings(options) if not TASKS[task].has(path))
 
 
@@ -161,7 +161,7 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
 
 
 def add_task(parser: argparse.ArgumentParser) -> None:
-    """The kind of round trip."""
+    """Add the option for the kind of round trip."""
     parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: by what is named)")
 
 
@@ -191,7 +191,7 @@ def _file_drawn(project: Path) -> str:
 
 
 def _task_name(options: argparse.Namespace) -> str:
-    """Without a name it is that of the file that is named, else synthesis. Raises UserError."""
+    """Return the task's name: without one that of the file that is named, else synthesis. Raises UserError."""
     drawn = _file_drawn(options.project) if options.project is not None else ""
     given = given_settings(options)
     if "directive.words" in given:

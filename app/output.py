@@ -34,10 +34,10 @@ def written(file: Path | None) -> Iterator[TextIO]:
 
 
 def terminal(soft_wrap: bool = False) -> Console:
-    """Standard output for text as it is: no word of a user's code or file names is taken for colours or emoji."""
+    """Return a console for text as it is: no word of a user's code or file names is taken for colours or emoji."""
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """One object on a line of its own, at once: a script may wait for it."""
+    """Print one object on a line of its own, at once: a script may wait for it."""
     print(json.dumps(values, ensure_ascii=False), flush=True)

@@ -10,7 +10,7 @@ from core.errors import UserError
 
 
 def default_database() -> Path:
-    """The database used when none is named; its folder is made. Raises UserError when it cannot be."""
+    """Return the database used when none is named; its folder is made. Raises UserError when it cannot be."""
     folder = Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False))
     try:
         folder.mkdir(parents=True, exist_ok=True)

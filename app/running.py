@@ -90,7 +90,7 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
 
 
 def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
-    """The settings the options stand for; `more`: models besides those that they name."""
+    """Return the settings the options stand for; `more`: models besides those that they name."""
     return serving.with_models(shared.sampling_settings(options), options, more)
 
 
@@ -139,14 +139,14 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def resumed_with(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given and may be others from now on, by path."""
+    """Return the settings that were given and may be others from now on, by path."""
     known = {**shared.SETTINGS, **serving.ENDPOINT}
     given = {path: value for path, value in vars(options).items() if path in known and value is not None}
     return {path: value for path, value in given.items() if known[path].about.resumable}
 
 
 def unheeded_options(options: argparse.Namespace) -> list[str]:
-    """Options that were given and say nothing to a run that has its settings."""
+    """Return the options that were given and say nothing to a run that has its settings."""
     heeded = {"project", "resume", "db", "json", "command", "parser", "left", "base", *resumed_with(options)}
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
     known = {**shared.SETTINGS, **serving.ENDPOINT}
@@ -154,7 +154,7 @@ def unheeded_options(options: argparse.Namespace) -> list[str]:
 
 
 def _require_run(options: argparse.Namespace) -> None:
-    """The run must be there, and of the project if one is named. Reads only: a wrong name makes no new database."""
+    """Require the run to be there, and of the project if one is named. Only reads: a wrong name makes no database."""
     with open_reader(shared.database(options)) as reader:
         root = reader.run_project_root(options.resume)
     if options.project is not None and options.project.resolve() != root.resolve():
@@ -163,7 +163,7 @@ def _require_run(options: argparse.Namespace) -> None:
 
 
 def _project(options: argparse.Namespace) -> Path:
-    """The folder that was named; a file of edits stands for its own folder. Raises UserError."""
+    """Return the folder that was named; a file of edits stands for its own folder. Raises UserError."""
     settings = shared.sampling_settings(options)
     project = project_of(settings, options.project)
     if project is None:
@@ -184,7 +184,7 @@ def import_command(options: argparse.Namespace) -> int:
 
 
 def demo_command(options: argparse.Namespace) -> int:
-    """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
+    """Show the bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
     bundled = TASKS[options.task].demo if options.task else ()
     if bundled and vars(options)["benchmark.file"] is None:
         options.project = resource(*bundled)
@@ -206,7 +206,7 @@ def demo_command(options: argparse.Namespace) -> int:
 
 
 def _demonstrated(settings: RunSettings) -> Path | None:
-    """The project that is generated from the file of items that a demonstration runs on."""
+    """Return the project that is generated from the file of items that a demonstration runs on."""
     from core.trips.files import project_for  # readers of files, which a run loads later else
 
     return project_for(Path(settings.benchmark.file)) if settings.benchmark.file else None
@@ -253,7 +253,7 @@ def _opened(database: Path) -> Iterator[Store]:
 
 
 def _status(finished: SeriesFinished) -> int:
-    """The exit status: all done, something could not be evaluated, or stopped."""
+    """Return the exit status: all done, something could not be evaluated, or stopped."""
     if finished.stopped:
         return INTERRUPTED
     whole = not finished.problems and all(run.status == "finished" for run in finished.runs)
@@ -261,7 +261,7 @@ def _status(finished: SeriesFinished) -> int:
 
 
 def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Namespace) -> None:
-    """The closing tables: of the one run, or the ranking of its series."""
+    """Print the closing tables: of the one run, or the ranking of its series."""
     database = str(shared.database(options))
     if len(ranked := finished.ranked) > 1:
         from core.analyses.ranking import ranking  # numpy, as below

@@ -27,7 +27,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 
 
 def add_endpoints(parser: argparse.ArgumentParser) -> None:
-    """Servers for both passes; none is asked unless it is named."""
+    """Add the options for servers of both passes; none is asked unless it is named."""
     group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
     for name, sign, what in (
         ("--endpoint", "URL", "forward model, e.g. http://127.0.0.1:8080/v1; repeatable"),
@@ -47,7 +47,7 @@ def add_endpoints(parser: argparse.ArgumentParser) -> None:
 
 
 def with_models(settings: RunSettings, options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
-    """The settings with the models that the options name, and `more` files: several make a series. Raises UserError."""
+    """Return settings with the models the options name, and `more` files; several make a series. Raises UserError."""
     backward_file = options.backward_model
     address = options.backward_endpoint
     if options.backward_endpoint_model and address is None:
@@ -73,7 +73,7 @@ def with_models(settings: RunSettings, options: argparse.Namespace, more: Sequen
 
 
 def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
-    """The models of --models-in that fit, smallest first; a sentence for each that is left out. Raises UserError."""
+    """Return the models of --models-in that fit, smallest first, and a sentence for each left out. Raises UserError."""
     if options.models_in is None:
         return [], []
     asked = with_values(RunSettings(), shared.given_settings(options)).generation
@@ -85,7 +85,7 @@ def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
 
 
 def _forward_models(options: argparse.Namespace, more: Sequence[Path]) -> list[NamedModel]:
-    """Files first, then servers, each in the order named; the bundled model where none is."""
+    """Return the files first, then the servers, each in the order named; the bundled model where none is."""
     files = [NamedModel(_file(each)) for each in options.model]
     found = [NamedModel(_file(str(each))) for each in more]
     files += [each for each in found if each not in files]
@@ -97,7 +97,7 @@ def _forward_models(options: argparse.Namespace, more: Sequence[Path]) -> list[N
 
 
 def _endpoints(options: argparse.Namespace) -> list[EndpointSettings]:
-    """Servers with their models and keys, which stand in the servers' order; one server may have several models."""
+    """Return servers with their models and keys, given in the servers' order; one server may have several models."""
     addresses, models, keys = options.endpoint, options.endpoint_model, options.key_variable
     # One server, several of its models: the address and the key need not be written once for each.
     if len(addresses) == 1 and len(models) > 1:
@@ -136,7 +136,7 @@ def _require_cross(models: Sequence[NamedModel], backward: bool) -> None:
 
 
 def server(options: argparse.Namespace) -> EndpointSettings:
-    """The server that `add_server` names."""
+    """Return the server that `add_server` names."""
     return EndpointSettings(options.endpoint, key_variable=options.key_variable)
 
 

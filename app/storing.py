@@ -74,7 +74,7 @@ def _print_runs(rows: list[tuple[RunRow, list[Spent]]]) -> None:
 
 
 def _figures(row: RunRow) -> str:
-    """A line each: the headline, what can lie on both sides of 0, the baseline of lift, and what was cut, if any.
+    """Return a line each: the headline, what can lie on both sides of 0, lift's baseline, and what was cut, if any.
 
     That items are few is said once of lines below one another: with 80 columns there is no room to repeat it.
     """

@@ -27,12 +27,12 @@ def add_commands(commands: Any) -> None:
 
 
 def open_last(options: argparse.Namespace) -> int:
-    """The window on the last project."""
+    """Open the window on the last project."""
     return show(None, default_database(), None)
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """The window on a named project; a file of directives, problems or cells stands for one generated from it.
+    """Open the window on a named project; a file of directives, problems or cells stands for one generated from it.
 
     A bundle of a run is unpacked once, and shown with its own database; without a screen it is said where that is.
     """

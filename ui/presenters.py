@@ -45,7 +45,7 @@ class Presenter:
         return f"{item.path}:{lines}"
 
     def headline(self, item: ItemRow) -> tuple[str, str]:
-        """The headline measure with its value, and what it rests on."""
+        """Return the headline measure with its value, and what it rests on."""
         kind = task(item.task)
         measure, value = kind.measure(kind.headline), item.headline
         tip = measure.tip
@@ -82,7 +82,7 @@ class Presenter:
         return counted(len(item.tests), "test"), "\n".join(names)
 
     def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
-        """The item where the code view shows it; without a file it stands alone, under its key.
+        """Return the item where the code view shows it; without a file it stands alone, under its key.
 
         `texts`: past files that were read, by name.
         """
@@ -105,13 +105,13 @@ class EditPresenter(Presenter):
     sides = "new code", "predicted"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """Tests where the change has some, else the exact text."""
+        """Return the tests where the change has some, else the exact text."""
         if item.tests:
             return super().judged(item)
         return "exact match", "Passes when the new code comes back, white space at line ends aside."
 
     def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
-        """The old code, at its place in the past file."""
+        """Return the old code, at its place in the past file."""
         old = item.old_text or ""
         name, line = past_name(item), int(item.origin.get(OLD_LINE) or 0)
         text = texts.get(name)
@@ -127,7 +127,7 @@ class WordsPresenter(Presenter):
     sides = "asked", "made"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """Tests where it came with some, else nothing but words."""
+        """Return the tests where it came with some, else nothing but words."""
         return super().judged(item) if item.tests else ("no tests", "No tests came with it: only words are compared.")
 
 
@@ -148,7 +148,7 @@ def past_name(item: ItemRow) -> str:
 
 
 def _offset(text: str, line: int) -> int:
-    """Characters before a line, counted from 1."""
+    """Return the number of characters before a line, counted from 1."""
     at = 0
     for _ in range(line - 1):
         # 0 where there is no further line break.
@@ -182,7 +182,7 @@ class Node:
 
 
 def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
-    """The samples of an item as a tree, in the order they are shown."""
+    """Return the samples of an item as a tree, in the order they are shown."""
     by_id = {sample.id: sample for sample in samples}
     kind = known(item.task)
     chained, remarks = kind is not None and kind.chained, _remarks(kind, samples)
@@ -216,7 +216,7 @@ def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, st
 
 
 def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> SampleRow | None:
-    """The other code that some code was held against; None where that is the item's own."""
+    """Return the other code that some code was held against; None where that is the item's own."""
     other = next((samples.get(other) for _, other, _ in sample.pairs), None)
     return other if other is not None and other.form != Form.TEXT and sample.form != Form.TEXT else None
 

@@ -24,7 +24,7 @@ _TITLES = {
 
 
 def provenance(run: RunRow) -> Groups:
-    """Groups in the order they are read: the run, its models, where it was judged, all settings.
+    """Return the groups in the order they are read: the run, its models, where it was judged, all settings.
 
     A damaged record of models or settings is shown as far as it goes.
     """
@@ -50,7 +50,7 @@ def provenance(run: RunRow) -> Groups:
 
 
 def as_text(groups: Groups) -> str:
-    """The groups for the clipboard."""
+    """Return the groups as text, for the clipboard."""
     lines = []
     for title, pairs in groups:
         lines += [title, *(f"  {name}: {value}" if name else f"  {value}" for name, value in pairs), ""]
@@ -77,7 +77,7 @@ def _run(run: RunRow) -> Pairs:
 
 
 def _second(time: str) -> str:
-    """A stored time, to the second."""
+    """Return a stored time, to the second."""
     return f"{time[:19].replace('T', ' ')} UTC"
 
 
@@ -99,12 +99,12 @@ def _pairs(values: Mapping[str, Any]) -> Pairs:
 
 
 def _words(name: str) -> str:
-    """A field's name as people write it."""
+    """Return a field's name as people write it."""
     return name.replace("_", " ")
 
 
 def _value(value: Any) -> str:
-    """A setting in plain words."""
+    """Return a setting in plain words."""
     if value is None:
         return "automatic"
     if isinstance(value, bool):
@@ -115,7 +115,7 @@ def _value(value: Any) -> str:
 
 
 def _json(text: str) -> dict[str, Any]:
-    """A stored JSON object; empty where it is not one."""
+    """Return a stored JSON object; empty where it is not one."""
     try:
         return _mapping(json.loads(text))
     except ValueError:

@@ -46,7 +46,7 @@ class RunState(StrEnum):
 
 
 def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, control: Control) -> SeriesFinished:
-    """A run from the start, or one for each model of a series."""
+    """Run a run from the start, or one for each model of a series."""
     from core.run import many
     from core.run.results import open_store
 
@@ -62,7 +62,7 @@ def tried_run(settings: RunSettings, project: Path, emit: Emit, control: Control
 
 
 def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> SeriesFinished:
-    """A stored run taken up again, with the series that it belongs to."""
+    """Take up a stored run again, with the series that it belongs to."""
     from core.run import many
     from core.run.results import open_store
 
@@ -71,7 +71,7 @@ def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> Se
 
 
 def described(run_id: int, item_id: int, text: str, author: str, database: Path, emit: Emit, control: Control) -> None:
-    """The backward pass on a person's words."""
+    """Make the backward pass on a person's words."""
     from core.run import by_hand
     from core.run.results import open_store
 
@@ -87,7 +87,7 @@ def checked(project: Path, path: str, span: Span, settings: OracleSettings, emit
 
 
 def probed(run_id: int, path: str, span: Span, database: Path, emit: Emit, control: Control) -> Item:
-    """The round trip on selected code, beside a stored run's regions."""
+    """Make the round trip on selected code, beside a stored run's regions."""
     from core.run import by_hand
     from core.run.results import open_store
 
@@ -98,7 +98,7 @@ def probed(run_id: int, path: str, span: Span, database: Path, emit: Emit, contr
 def probed_alone(
     settings: RunSettings, project: Path, path: str, span: Span, database: Path, emit: Emit, control: Control
 ) -> Item:
-    """The same in a run of its own."""
+    """Make the round trip on selected code in a run of its own."""
     from core.run import by_hand
     from core.run.results import open_store
 

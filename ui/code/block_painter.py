@@ -32,11 +32,11 @@ class Canvas:
     width: float
 
     def rect(self, block: Block) -> QRectF:
-        """The rectangle of a block."""
+        """Return the rectangle of a block."""
         return self.lines_rect(block.first, block.last, block.indent)
 
     def lines_rect(self, first: int, last: int, indent: int) -> QRectF:
-        """The rectangle of whole lines from a column on."""
+        """Return the rectangle of whole lines from a column on."""
         left = self.left + indent * self.column_width - 5
         top = self.top + first * self.line_height
         height = (last - first + 1) * self.line_height
@@ -87,7 +87,7 @@ def paint_tag(painter: QPainter, canvas: Canvas, block: Block, font: QFont, text
 
 
 def _share(state: RegionState, selected: bool) -> float:
-    """Opacity of a block's filling."""
+    """Return the opacity of a block's filling."""
     if state is RegionState.DROPPED:
         return 0.0
     base = 0.05 if state in (RegionState.WAITING, RegionState.UNJUDGED) else 0.10
@@ -159,7 +159,7 @@ def _fill(
 
 
 def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
-    """Title and text of the card over a line; empty where no candidate is."""
+    """Return the title and text of the card over a line; empty where no candidate is."""
     here = sorted(
         (block for block in blocks if block.first <= line <= block.last), key=lambda block: block.last - block.first
     )

@@ -15,7 +15,7 @@ from ui.style.region_state import RegionState, number, region_state
 
 
 def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
-    """Offsets by item id; a region whose text is gone, or could be several places, is left out."""
+    """Return the regions' offsets by item id; a region whose text is gone, or could be several places, is left out."""
     # The file may have changed since the run. Regions that stand where they stood are certain; each round then moves
     # as many others as possible by one common distance, e.g. by the lines of a comment that was written above them.
     found = {item.id: item.start for item in items if item.text and text.startswith(item.text, item.start)}
@@ -30,7 +30,7 @@ def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
 
 
 def _distance(possible: Mapping[ItemRow, Sequence[int]]) -> int | None:
-    """The distance that brings most regions to their text; None when what is left would be a guess."""
+    """Return the distance that brings most regions to their text; None when what is left would be a guess."""
     votes = Counter(start - item.start for item, starts in possible.items() for start in starts)
     if not votes:
         return None
@@ -138,7 +138,7 @@ def _block(item: ItemRow, at: int, source: SourceText) -> Block:
 
 
 def indent_of(line: str) -> int:
-    """Columns before the first character of a line."""
+    """Return the number of columns before the first character of a line."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs(TAB))
 
 
@@ -149,13 +149,13 @@ def _tag(item: ItemRow) -> str:
 
 
 def at_line(blocks: Sequence[Block], line: int) -> Block | None:
-    """The innermost block over a line."""
+    """Return the innermost block over a line."""
     over = [block for block in blocks if block.first <= line <= block.last]
     return min(over, key=lambda block: block.last - block.first, default=None)
 
 
 def neighbour(blocks: Sequence[Block], line: int, step: int, failing: bool = False) -> Block | None:
-    """The next block after `line` (`step` 1) or the last before it (-1); only failing ones if asked."""
+    """Return the next block after `line` (`step` 1) or the last before it (-1); only failing ones if asked."""
     wanted = [block for block in blocks if not failing or block.state.failing]
     if step > 0:
         return next((block for block in wanted if block.first > line), None)

@@ -88,7 +88,7 @@ class CodeFeed(QObject):
         self._code.set_items([self._placed(item) for item in items] if moved else items)
 
     def _placed(self, item: ItemRow) -> ItemRow:
-        """The item where its code stands: of an edit the old code, in the past file."""
+        """Return the item where its code stands: of an edit the old code, in the past file."""
         return presenter(item).code_shown(item, self._code.past)
 
     def _want(self, item: ItemRow) -> None:

@@ -83,7 +83,7 @@ class CodeEditor(QPlainTextEdit):
 
     @property
     def last_number(self) -> int:
-        """The number shown beside the last line."""
+        """Return the number shown beside the last line."""
         return self.first_number + self.blockCount() - 1
 
     def use_font(self, font: QFont) -> None:
@@ -154,14 +154,14 @@ class CodeEditor(QPlainTextEdit):
         return Canvas(top, offset.x() + margin, height, column, float(self.viewport().width()))
 
     def visible_lines(self) -> range:
-        """0-based lines in view."""
+        """Return the lines in view, counted from 0."""
         first = self.firstVisibleBlock().blockNumber()
         height = max(self.canvas().line_height, 1)
         count = int(self.viewport().height() / height) + 2
         return range(first, min(first + count, self.blockCount()))
 
     def visible_blocks(self) -> list[Block]:
-        """Regions in view."""
+        """Return the blocks of the regions in view."""
         lines = self.visible_lines()
         return [block for block in self.blocks if block.first < lines.stop and block.last >= lines.start]
 
@@ -323,6 +323,6 @@ class HeatStrip(QWidget):
         self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._editor.blockCount() - 1))
 
     def _scale(self) -> float:
-        """Pixels of a line."""
+        """Return the height of a line in pixels."""
         # A short file is not stretched over the whole strip: a line takes six pixels at most.
         return self.height() / max(self._editor.blockCount(), self.height() / 6, 1)

@@ -27,7 +27,7 @@ TokenSpan = tuple[int, int, _TokenType]
 
 
 def tokenise(text: str, path: str) -> list[list[TokenSpan]]:
-    """Tokens of each line of `text`, whose line ends are `\\n`; plain ones left out."""
+    """Return the tokens of each line of `text`, whose line ends are `\\n`; plain ones left out."""
     lines: list[list[TokenSpan]] = [[]]
     column = 0
     for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):

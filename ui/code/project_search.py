@@ -38,7 +38,7 @@ class Hits:
 
 
 def search(files: Sequence[SourceFile], words: str, given_up: Callable[[], bool]) -> Hits:
-    """Every place of `words`, in file order; capitals count only if there are any. Ends early when `given_up()`."""
+    """Return every place of `words`, in file order; capitals count only if there are any. Ends once `given_up()`."""
     found: list[Hit] = []
     paths: set[str] = set()
     fold = words == words.lower()

@@ -224,7 +224,7 @@ UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 
 def _snapped(file: SourceFile, span: Span) -> Region | str:
-    """The whole statements, or why there are none. In the background, where the parser is imported too."""
+    """Return the whole statements, or why there are none; in the background, where the parser is imported too."""
     from core.regions.candidates import snap
 
     if file.is_test:

@@ -34,7 +34,7 @@ class SourceText:
         self._ends = [*(start for start, _ in ends), len(text)]
 
     def line(self, number: int) -> str:
-        """The text of a line without its end."""
+        """Return the text of a line without its end."""
         return self.text[self._starts[number] : self._ends[number]]
 
     def shown(self) -> str:
@@ -48,7 +48,7 @@ class SourceText:
         return Place(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))
 
     def offset(self, place: Place) -> int:
-        """The character offset of a place."""
+        """Return the character offset of a place."""
         line = self.line(place.line)
         if line.isascii():
             return self._starts[place.line] + min(place.column, len(line))

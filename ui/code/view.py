@@ -247,10 +247,10 @@ class CodeView(QWidget):
 
 
 def present_path(name: str) -> str:
-    """The path in the project that a name stands for: of a file of the history, that of its present one."""
+    """Return the path in the project that a name stands for: of a file of the history, that of its present one."""
     return name.partition(MARK)[2] or name
 
 
 def _order(name: str) -> tuple[str, str]:
-    """Files in the order of the project's tree, past ones beside the present."""
+    """Return a sort key for files in the order of the project's tree, past ones beside the present."""
     return present_path(name), name

@@ -81,7 +81,7 @@ class ComparePage(QWidget):
 
     @property
     def traces(self) -> Traces:
-        """Made when they are first looked at, so that the page is there sooner."""
+        """Return the traces, made when they are first looked at, so that the page is there sooner."""
         if self._traces is None:
             # They may have been made ahead, while nobody waited.
             while len(self._sides) < len(SIDES):
@@ -125,7 +125,7 @@ class ComparePage(QWidget):
 
     @property
     def comparison(self) -> Comparison | None:
-        """The pair of runs that is looked at."""
+        """Return the pair of runs that is looked at."""
         return self.comparisons[self._place] if self._place < len(self.comparisons) else None
 
     def begin(self) -> None:
@@ -180,7 +180,7 @@ class ComparePage(QWidget):
             self.closed.emit()
 
     def csv(self) -> str:
-        """Every common item of all comparisons as a table."""
+        """Return every common item of all comparisons as a table."""
         # csv writes its own line ends; the default would turn them into others.
         stream = io.StringIO(newline="")
         write_pairs_csv(self.comparisons, stream)

@@ -160,7 +160,7 @@ class PairList(QWidget):
 
     @property
     def chosen(self) -> Pair | None:
-        """The current row."""
+        """Return the current row."""
         at = self.table.currentIndex().row()
         return self.pairs.shown[at] if 0 <= at < len(self.pairs.shown) else None
 

@@ -57,7 +57,7 @@ _Code = tuple[bool, int, int, int, int]
 
 
 def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], str]:
-    """Opcodes by the best means that is quick enough, and what was given up."""
+    """Return opcodes by the best means that is quick enough, and what was given up."""
     one_change = [(False, 0, len(left), 0, len(right))]
     if not left or not right:
         return one_change, ""
@@ -73,7 +73,7 @@ def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], st
 
 
 def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
-    """Opcodes of the longest common subsequence; lines become numbers so that equal means equal."""
+    """Return opcodes of the longest common subsequence; lines become numbers so that equal means equal."""
     from rapidfuzz.distance import LCSseq  # not before it is needed: the window opens sooner
 
     numbers: dict[str, int] = {}

@@ -33,7 +33,7 @@ Marks = tuple[tuple[int, int], ...]
 
 
 def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
-    """Rows for one block, in order on both sides.
+    """Return rows for one block, in order on both sides.
 
     Similar lines share a row (in blocks of up to `CELLS` pairs). What is left over between them shares rows
     too, so that blocks stay short.
@@ -51,13 +51,13 @@ def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
 
 
 def _gap(i: int, i_end: int, j: int, j_end: int) -> list[Pair]:
-    """Rows for lines without a counterpart, side by side."""
+    """Return rows for lines without a counterpart, side by side."""
     rows = max(i_end - i, j_end - j)
     return [(i + k if i + k < i_end else None, j + k if j + k < j_end else None) for k in range(rows)]
 
 
 def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32]:
-    """Similarity of every pair, 0 below the threshold; blank lines only match blank lines."""
+    """Return the similarity of every pair, 0 below the threshold; blank lines only match blank lines."""
     strip = [[line.strip() for line in side] for side in (left, right)]
     import numpy as np  # not before it is needed: the window opens sooner
     from rapidfuzz import fuzz, process
@@ -67,7 +67,7 @@ def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32
 
 
 def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """The pairs in order that have the greatest summed similarity (dynamic programming)."""
+    """Return the pairs in order that have the greatest summed similarity (dynamic programming)."""
     import numpy as np
 
     rows, columns = matrix.shape
@@ -100,7 +100,7 @@ def _trace(matrix: NDArray[np.float32], best: NDArray[np.float32]) -> list[tuple
 
 
 def marks(left: str, right: str) -> tuple[Marks, Marks]:
-    """Ranges that differ on either side; whole lines where the two have little in common."""
+    """Return the ranges that differ on either side; whole lines where the two have little in common."""
     ones, others = _TOKEN.findall(left), _TOKEN.findall(right)
     if max(len(ones), len(others)) > MOST_TOKENS:
         return _whole(left), _whole(right)
@@ -114,7 +114,7 @@ def marks(left: str, right: str) -> tuple[Marks, Marks]:
 
 
 def _weight(tokens: list[str]) -> int:
-    """Characters of tokens that are not white space."""
+    """Return the number of characters of tokens that are not white space."""
     return sum(len(token) for token in tokens if not token.isspace())
 
 
@@ -125,7 +125,7 @@ def _whole(line: str) -> Marks:
 
 
 def _ranges(tokens: list[str], spans: list[tuple[int, int]]) -> Marks:
-    """Character ranges of token ranges; ranges that only white space divides become one."""
+    """Return character ranges of token ranges; ranges that only white space divides become one."""
     offsets = [0]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))

@@ -29,7 +29,7 @@ Span = tuple[int, int, _TokenType]
 
 
 def lexer_for(path: str) -> Lexer:
-    """The lexer for a file name; Python for none."""
+    """Return the lexer for a file name; Python for none."""
     from pygments.lexers import get_lexer_for_filename  # not before it is needed: the window opens sooner
     from pygments.lexers.python import PythonLexer
     from pygments.lexers.special import TextLexer
@@ -45,7 +45,7 @@ def lexer_for(path: str) -> Lexer:
 
 
 def spans_by_line(texts: Sequence[str], lexer: Lexer) -> Iterator[tuple[int, list[Span]]]:
-    """Lines from 0 with their spans, in order, as the lexer gets to them."""
+    """Yield lines from 0 with their spans, in order, as the lexer gets to them."""
     number, column, found = 0, 0, list[Span]()
     for kind, text in lexer.get_tokens("\n".join(texts)):
         for index, part in enumerate(text.split("\n")):
@@ -82,7 +82,7 @@ class Spans(QObject):
         self._step(FIRST_SLICE)
 
     def line(self, number: int) -> list[Span]:
-        """Spans of a line from 0; none while it was not reached."""
+        """Return the spans of a line from 0; none while it was not reached."""
         return self._lines[number] if number < len(self._lines) else []
 
     def _step(self, seconds: float) -> None:
@@ -146,7 +146,7 @@ class Colouring(QSyntaxHighlighter):
         self.setFormat(first, units(text[:end]) - first, self._format(kind, tone))
 
     def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
-        """The format of a token type, with or without a mark; made once."""
+        """Return the format of a token type, with or without a mark; made once."""
         if (kind, tone) not in self._formats:
             theme = current_theme()
             made = _foreground(theme.text if kind is None else theme.token(kind))
@@ -157,7 +157,7 @@ class Colouring(QSyntaxHighlighter):
 
 
 def _foreground(colour: str) -> QTextCharFormat:
-    """Text of one colour."""
+    """Return the format of text of one colour."""
     made = QTextCharFormat()
     made.setForeground(QColor(colour))
     return made

@@ -199,7 +199,7 @@ class Columns(QWidget):
 
     @property
     def active(self) -> Pane:
-        """The pane that keys act on."""
+        """Return the pane that keys act on."""
         if self.unified:
             return self.single
         return next((pane for pane in self.sides if pane.hasFocus()), self.right)
@@ -240,7 +240,7 @@ class Columns(QWidget):
             pane.set_dim(on)
 
     def starts(self, skip_form: bool) -> list[int]:
-        """Rows at which a change starts."""
+        """Return the rows at which a change starts."""
         lines = self.single.lines if self.unified else self._changes
         return change_starts(lines, skip_form)
 
@@ -250,7 +250,7 @@ class Columns(QWidget):
             pane.go_to(number, centre=True)
 
     def row_of(self, side: int, number: int) -> int | None:
-        """The row that shows line `number` (from 0) of a side in the present form."""
+        """Return the row that shows line `number` (from 0) of a side in the present form."""
         lines = self.single.lines if self.unified else self.sides[side].lines
         places = (place for place, line in enumerate(lines) if (line.side, line.number) == (side, number))
         return next(places, None)
@@ -299,7 +299,7 @@ def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:
 
 
 def _titled(title: str, pane: QWidget) -> QWidget:
-    """A pane under its heading."""
+    """Return a pane under its heading."""
     holder = QWidget()
     holder.setProperty("role", "surface")
     heading = row(label(title, "heading"), margins=(SPACE, SPACE // 2, SPACE, SPACE // 2))

@@ -42,7 +42,7 @@ class ShownEdit:
 
 
 def shown_edit(item: ItemRow, predicted: str | None, title: str = "", description: str = "") -> ShownEdit:
-    """A stored edit and what was predicted of it."""
+    """Return a stored edit and what was predicted of it."""
     line = item.origin.get(OLD_LINE, "")
     old_line = int(line) if line.isdecimal() else None
     old = item.old_text or ""
@@ -59,7 +59,7 @@ class EditLines:
         self.diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
 
     def columns(self) -> tuple[list[PaneLine], ...]:
-        """Old, new, predicted."""
+        """Return the old, the new and the predicted code."""
         old, new, predicted = [], [], []
         for row in self.diff.rows:
             old.append(self._pane(row.old, OLD, row.kind, BAD, "-" if row.new is None else "~"))
@@ -70,7 +70,7 @@ class EditLines:
         return old, new, predicted
 
     def single(self) -> list[PaneLine]:
-        """Old lines of each change, then new ones, then what was predicted where that is another."""
+        """Return old lines of each change, then new ones, then what was predicted where that is another."""
         lines: list[PaneLine] = []
         for changed, group in groupby(self.diff.rows, _changed):
             rows = list(group)

@@ -71,12 +71,12 @@ class _Parsed:
 
     @cached_property
     def tokens(self) -> tuple[_Token, ...] | None:
-        """Tokens that count, in order; None where the text cannot be cut into tokens."""
+        """Return the tokens that count, in order; None where the text cannot be cut into tokens."""
         return None if self.source is None else _tokens(self.source)
 
     @cached_property
     def statements(self) -> frozenset[int]:
-        """Lines (from 0) on which a logical line starts."""
+        """Return the lines (from 0) on which a logical line starts."""
         return frozenset(token.first for token in self.tokens or () if token.starts)
 
 
@@ -108,7 +108,7 @@ class Trees:
 
 
 def _dump(text: str) -> str | None:
-    """The syntax tree without positions; None where there is none."""
+    """Return the syntax tree without positions; None where there is none."""
     tree = parsed(text)
     try:
         return None if tree is None else ast.dump(tree)
@@ -117,7 +117,7 @@ def _dump(text: str) -> str | None:
 
 
 def _tokens(source: str) -> tuple[_Token, ...] | None:
-    """Tokens with the depth of their block."""
+    """Return tokens with the depth of their block."""
     tokens: list[_Token] = []
     depth, starts = 0, True
     try:
@@ -135,7 +135,7 @@ def _tokens(source: str) -> tuple[_Token, ...] | None:
 
 
 def _meaning(token: tokenize.TokenInfo) -> str:
-    """Literals by value, all else as written."""
+    """Return a token as it counts: literals by value, all else as written."""
     if token.type not in (tokenize.STRING, tokenize.NUMBER):
         return token.string
     with warnings.catch_warnings():
@@ -147,7 +147,7 @@ def _meaning(token: tokenize.TokenInfo) -> str:
 
 
 def _inside(tokens: Sequence[_Token], part: range) -> Sequence[_Token]:
-    """Tokens that touch the lines of `part`; they are in order and do not overlap."""
+    """Return the tokens that touch the lines of `part`; they are in order and do not overlap."""
     start = bisect_left(tokens, part.start, key=lambda token: token.last)
     return tokens[start : bisect_left(tokens, part.stop, key=lambda token: token.first)]
 
@@ -162,5 +162,5 @@ def _whole(text: _Parsed, tokens: Sequence[_Token], part: range) -> bool:
 
 
 def _part(text: _Parsed, part: range) -> str:
-    """The lines of `part`, dedented."""
+    """Return the lines of `part`, dedented."""
     return textwrap.dedent("\n".join(text.texts[part.start : part.stop]))

@@ -46,12 +46,12 @@ def split(text: str) -> Lines:
 
 
 def units(text: str) -> int:
-    """UTF-16 units of `text`, in which Qt counts: a character beyond the basic plane is two."""
+    """Return the number of UTF-16 units of `text`, in which Qt counts: a character beyond the basic plane is two."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:
-    """Differences that no row can show, a sentence each."""
+    """Return differences that no row can show, a sentence each."""
     found = []
     if left.breaks and right.breaks and left.breaks != right.breaks:
         found.append(f"Line breaks differ: {_names(left.breaks)} and {_names(right.breaks)}.")
@@ -61,13 +61,13 @@ def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:
 
 
 def _names(breaks: frozenset[str]) -> str:
-    """Line breaks as people write them."""
+    """Return line breaks as people write them."""
     names = {"\r\n": "CRLF", "\r": "CR", "\n": "LF"}
     return "/".join(sorted(names[b] for b in breaks))
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The syntax tree; None where Python cannot read the text."""
+    """Return the syntax tree; None where Python cannot read the text."""
     with warnings.catch_warnings():
         # A model's code may have invalid escapes, of which the parser warns; our tests make warnings errors.
         warnings.simplefilter("ignore")
@@ -81,7 +81,7 @@ def parsed(text: str) -> ast.Module | None:
 
 
 def indents(texts: Sequence[str]) -> list[str]:
-    """Indentations of the lines after the first, the shortest first: what the first line may have lost."""
+    """Return indentations of the lines after the first, the shortest first: what the first line may have lost."""
     return sorted({line[: len(line) - len(line.lstrip())] for line in texts[1:] if line.strip()}, key=len)
 
 
@@ -109,12 +109,12 @@ def _lost_by_one_statement(lines: Sequence[str], least: str) -> str:
 
 
 def restored(text: str, indent: str) -> str:
-    """The text with its first line indented, unless it is already."""
+    """Return the text with its first line indented, unless it is already."""
     return text if not text or text[:1].isspace() else indent + text
 
 
 def level(texts: Sequence[str]) -> list[str]:
-    """Lines dedented together, the first one with the indentation that it lost."""
+    """Return lines dedented together, the first one with the indentation that it lost."""
     whole = "\n".join(texts)
     lost = lost_indentation(whole)
     if lost or len(texts) < 2 or texts[0][:1].isspace():

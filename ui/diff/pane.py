@@ -101,7 +101,7 @@ class Pane(QPlainTextEdit):
         self.setWordWrapMode(mode.WrapAnywhere if wrap else mode.NoWrap)
 
     def row(self) -> int:
-        """The row the text cursor is in."""
+        """Return the row the text cursor is in."""
         return self.textCursor().blockNumber()
 
     def go_to(self, row: int, centre: bool = False) -> None:
@@ -113,7 +113,7 @@ class Pane(QPlainTextEdit):
                 self.centerCursor()
 
     def heights(self) -> list[int]:
-        """Visual lines that each row takes at the present width when wrapped."""
+        """Return how many visual lines each row takes at the present width when wrapped."""
         width = self.viewport().width() - 2 * self.document().documentMargin()
         columns = max(1, math.floor(width / self.fontMetrics().horizontalAdvance("0")))
         # Even wide characters, which take two columns, leave half a line of them in one: most lines need no layout.
@@ -125,7 +125,7 @@ class Pane(QPlainTextEdit):
             self.blockBoundingRect(self.document().findBlockByNumber(number))
 
     def _height(self, text: str, width: float) -> int:
-        """Visual lines of one text, laid out as the document does it."""
+        """Return the number of visual lines of one text, laid out as the document does it."""
         layout = QTextLayout(text, self.font())
         layout.setTextOption(self.document().defaultTextOption())
         layout.beginLayout()
@@ -135,7 +135,7 @@ class Pane(QPlainTextEdit):
         return max(1, layout.lineCount())
 
     def visible_rows(self) -> Iterator[tuple[int, QRectF]]:
-        """Numbers of the rows in sight, each with its place in the viewport."""
+        """Yield the numbers of the rows in sight, each with its place in the viewport."""
         block = self.firstVisibleBlock()
         bottom = self.viewport().height()
         while block.isValid() and block.blockNumber() < len(self.lines):
@@ -147,7 +147,7 @@ class Pane(QPlainTextEdit):
             block = block.next()
 
     def ground(self, line: PaneLine) -> QBrush | None:
-        """The background of a row; hatched where the other side has a line and this one has none."""
+        """Return the background of a row; hatched where the other side has a line and this one has none."""
         theme = current_theme()
         if line.side is None:
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)

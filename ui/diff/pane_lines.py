@@ -35,7 +35,7 @@ class PaneLine:
 
     @property
     def colour(self) -> int:
-        """The tone in force."""
+        """Return the tone in force."""
         return (self.side or 0) if self.tone is None else self.tone
 
 
@@ -46,13 +46,13 @@ class Lines(Protocol):
     """A comparison as panes show it."""
 
     def columns(self) -> tuple[list[PaneLine], ...]:
-        """One list a text, equally long."""
+        """Return one list for each text, all equally long."""
 
     def single(self) -> list[PaneLine]:
-        """The same in one column."""
+        """Return the lines of all texts in one column."""
 
     def changes(self) -> list[PaneLine]:
-        """A line a row of `columns`, whose kind says what the map of changes shows there."""
+        """Return a line for each row of `columns`, whose kind says what the map of changes shows there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class PairLines:
     first: tuple[int, int]
 
     def columns(self) -> tuple[list[PaneLine], ...]:
-        """Original, reconstruction."""
+        """Return the original and the reconstruction."""
         left = [_cell(row, row.left, 0, self.first[0]) for row in self.diff.rows]
         return left, [_cell(row, row.right, 1, self.first[1]) for row in self.diff.rows]
 
     def single(self) -> list[PaneLine]:
-        """Old lines of a hunk, then new ones, with both line numbers."""
+        """Return old lines of a hunk, then new ones, with both line numbers."""
         lines: list[PaneLine] = []
         done = 0
         for hunk in self.diff.hunks:
@@ -87,7 +87,7 @@ class PairLines:
         ]
 
     def _alone(self, row: Row, cell: Cell, side: int) -> PaneLine:
-        """A line that only one text has; one that changed stands there twice, as deleted and as inserted."""
+        """Return a line that only one text has; one that changed stands there twice, as deleted and as inserted."""
         labels = self._labels(None, cell) if side else self._labels(cell, None)
         kind, sign = (Kind.INSERTED, "+") if side else (Kind.DELETED, "-")
         return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
@@ -97,13 +97,13 @@ class PairLines:
         return first, second
 
     def changes(self) -> list[PaneLine]:
-        """The right side's lines, else the left one's."""
+        """Return the right side's lines, else the left one's."""
         left, right = self.columns()
         return [theirs if theirs.side is not None else ours for ours, theirs in zip(left, right, strict=True)]
 
 
 def patch(diff: TextDiff) -> str:
-    """The lines with `+`, `-` and space in front, for the clipboard."""
+    """Return the lines with `+`, `-` and space in front, for the clipboard."""
     return "\n".join(line.sign + line.text for line in PairLines(diff, (1, 1)).single())
 
 
@@ -115,7 +115,7 @@ def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
 
 
 def _cell(row: Row, cell: Cell | None, side: int, first: int) -> PaneLine:
-    """One side of a row."""
+    """Return one side of a row."""
     if cell is None:
         return PaneLine(row.kind, "", None, 0, ("",), " ", (), row.same_tree)
     label = str(cell.number + first)

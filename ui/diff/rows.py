@@ -69,7 +69,7 @@ class TextDiff:
         return not self.hunks
 
     def count(self, kind: Kind) -> int:
-        """Rows of one kind."""
+        """Return the number of rows of one kind."""
         return sum(row.kind is kind for row in self.rows)
 
 
@@ -95,7 +95,7 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
 
 
 def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: Trees | None) -> Iterator[Row]:
-    """The rows of a changed block, which may be mere form row by row where the whole is not."""
+    """Yield the rows of a changed block, which may be mere form row by row where the whole is not."""
     same = trees is not None and trees.same(block.left, block.right)
     for a, b in pair([left[i] for i in block.left], [right[j] for j in block.right]):
         old = None if a is None else Cell(block.left[a], left[block.left[a]])
@@ -104,12 +104,12 @@ def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: Tre
 
 
 def _lines(cell: Cell | None) -> range:
-    """The line of a cell; none where its side has none."""
+    """Return the line of a cell; none where its side has none."""
     return range(0) if cell is None else range(cell.number, cell.number + 1)
 
 
 def _row(old: Cell | None, new: Cell | None, form: bool) -> Row:
-    """One row of a changed block. `form`: it leaves the syntax tree as it was."""
+    """Return one row of a changed block. `form`: it leaves the syntax tree as it was."""
     if old is None or new is None:
         return Row(Kind.INSERTED if old is None else Kind.DELETED, old, new, form)
     if old.text == new.text:  # paired inside a block that was too long to align

@@ -38,7 +38,7 @@ class EditDiff:
     notes: tuple[str, ...] = ()
 
     def count(self, made: Made) -> int:
-        """Rows of one sort."""
+        """Return the number of rows of one sort."""
         return sum(row.made is made for row in self.rows)
 
 
@@ -62,7 +62,7 @@ def compare_edit(old: str, new: str, predicted: str) -> EditDiff:
 
 
 def _by_new(rows: Iterable[Row]) -> list[tuple[list[Cell], Row | None]]:
-    """Each line of the new text, the left one, with the other text's lines before it; a last entry for the end."""
+    """Return each line of the new text, the left one, with the other's lines before it; a last entry for the end."""
     found: list[tuple[list[Cell], Row | None]] = []
     extra: list[Cell] = []
     for row in rows:
@@ -75,7 +75,7 @@ def _by_new(rows: Iterable[Row]) -> list[tuple[list[Cell], Row | None]]:
 
 
 def _row(edit: Row, answer: Row) -> EditRow:
-    """The row of one line of the new text."""
+    """Return the row of one line of the new text."""
     old, predicted = edit.right, answer.right
     if predicted is None:
         made = Made.MISSING
@@ -87,7 +87,7 @@ def _row(edit: Row, answer: Row) -> EditRow:
 
 
 def _between(old: list[Cell], predicted: list[Cell]) -> Iterator[EditRow]:
-    """Lines that the new text lacks: taken away by the edit, kept or made up by the prediction."""
+    """Yield the lines that the new text lacks: taken away by the edit, kept or made up by the prediction."""
     texts = ("".join(f"{cell.text}\n" for cell in cells) for cells in (old, predicted))
     for row in compare(*texts, python=False).rows:
         ours = old[row.left.number] if row.left else None

@@ -91,7 +91,7 @@ class DiffFrame(QWidget):
             self.columns.active.setFocus()
 
     def _starts(self) -> list[int]:
-        """Changes to step through."""
+        """Return the changes to step through."""
         return self.columns.starts(skip_form=False)
 
     def _set_unified(self, on: bool) -> None:
@@ -104,7 +104,7 @@ class DiffFrame(QWidget):
         self.columns.show_description(self._description, self.between.isChecked())
 
     def _around(self) -> tuple[list[int], list[int]]:
-        """Changes before and after the current row."""
+        """Return the changes before and after the current row."""
         here, starts = self.columns.active.row(), self._starts()
         return [start for start in starts if start < here], [start for start in starts if start > here]
 

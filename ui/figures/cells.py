@@ -78,7 +78,7 @@ class Cells(QWidget):
         header.setStretchLastSection(isinstance(self._figure, Table))
 
     def whole(self) -> QWidget:
-        """A copy of the table for a picture: all rows in the order on show, as high as they need."""
+        """Return a copy of the table for a picture: all rows in the order on show, as high as they need."""
         # Another view of the same rows: the one on show would jump to the picture's size and back.
         copied = table(self.table.accessibleName())
         copied.setModel(self._sorted)
@@ -149,13 +149,13 @@ def _rows(figure: Table | Grid) -> list[list[Cell]]:
 
 
 def _signed_colour(cell: Estimate) -> str:
-    """Good or bad where that is decided: not while the interval holds 0."""
+    """Return the colour of good or bad where that is decided: not while the interval holds 0."""
     low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
     return "good" if (low or 0) > 0 else "bad" if (high or 0) < 0 else "muted"
 
 
 def _grid_rows(figure: Grid) -> list[list[Cell]]:
-    """Pale colours, on which the value stays readable; grey where none is defined."""
+    """Return the cells in pale colours, on which the value stays readable; grey where none is defined."""
     known = {(cell.row, cell.column): cell for cell in figure.cells}
     made = []
     for name in figure.rows.names:

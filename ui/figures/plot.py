@@ -141,7 +141,7 @@ class Plot(QWidget):
             self.opened.emit(self.mark)
 
     def _under(self, position: QPointF) -> int | None:
-        """The mark that the pointer means: the area it is in, else the nearest point."""
+        """Return the mark that the pointer means: the area it is in, else the nearest point."""
         view = self.canvas.getViewBox()
         spot = view.mapSceneToView(self.canvas.mapToScene(position.toPoint()))
         across, up = view.viewPixelSize()
@@ -228,7 +228,7 @@ class Plot(QWidget):
         self.canvas.addItem(line, ignoreBounds=True)
 
     def _lines(self, figure: Lines) -> list[Place]:
-        """Bands, then lines; a dash pattern tells them apart without colour."""
+        """Draw bands, then lines; a dash pattern tells them apart without colour."""
         for place, series in enumerate(figure.series):
             colour = current_theme().series(series.tone, place)
             points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
@@ -288,7 +288,7 @@ class Plot(QWidget):
         return places
 
     def _rectangles(self, figure: Bars | Histogram) -> list[Place]:
-        """Bars; where they do not stand on each other the whole column means its bar, on its side of 0."""
+        """Draw bars; where they do not stand on each other the whole column means its bar, on its side of 0."""
         theme = current_theme()
         rectangles, colours = [], []
         groups, stacked = groups_of(figure), isinstance(figure, Bars) and figure.stacked
@@ -333,12 +333,12 @@ def _upright(middle: float, below: float, above: float, width: float) -> QRectF:
 
 
 def _whole_side(bar: QRectF, down: bool) -> QRectF:
-    """The bar's column, on its side of 0."""
+    """Return the bar's column, on its side of 0."""
     return QRectF(bar.left(), -FAR if down else 0.0, bar.width(), FAR)
 
 
 def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float], Sequence[float]]:
-    """The line around a mark: its bar, or a ring of its size."""
+    """Return the line around a mark: its bar, or a ring of its size."""
     if place.area is not None:
         low = place.area.top() if abs(place.area.top()) < FAR / 2 else place.mark.y
         high = place.area.bottom() if abs(place.area.bottom()) < FAR / 2 else place.mark.y
@@ -383,7 +383,7 @@ def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
 
 
 def _canvas() -> pg.PlotWidget:
-    """An empty plot that takes the focus and follows the pointer; no panning, no menu."""
+    """Return an empty plot that takes the focus and follows the pointer; no panning, no menu."""
     plot = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
     plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     plot.setMouseEnabled(False, False)

@@ -85,7 +85,7 @@ class FigureView(QWidget):
 
     @property
     def said(self) -> str:
-        """The mark that is read off, else the note, after the names of lines with their values."""
+        """Return the mark that is read off, else the note, after the names of lines with their values."""
         return " · ".join([*(name.text() for name in self._names), self._said.text()])
 
     def show_figure(self, figure: Figure) -> None:
@@ -123,7 +123,7 @@ class FigureView(QWidget):
         return shown.mark if isinstance(shown, Plot) else None
 
     def csv(self) -> str:
-        """The figure as a table."""
+        """Return the figure as a table."""
         return csv(self.figure) if self.figure is not None else ""
 
     def picture(self) -> QWidget:
@@ -205,7 +205,7 @@ class FigureView(QWidget):
 
 
 def _stroke(series: Series) -> str:
-    """The name of a line after how it is drawn."""
+    """Return the name of a line after how it is drawn."""
     return f"{'╍╍' if series.dashed else '━━'} {series.name}"
 
 

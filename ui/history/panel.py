@@ -65,7 +65,7 @@ class CommitModel(ListedRows):
 
     @property
     def total(self) -> int:
-        """Commits, listed or not."""
+        """Return the number of commits, listed or not."""
         return len(self._commits)
 
     def commit(self, row: int) -> CommitLine:
@@ -73,7 +73,7 @@ class CommitModel(ListedRows):
         return self._commits[self.shown[row]]
 
     def edits(self, row: int) -> Sequence[ItemRow]:
-        """The run's edits from the commit of a row."""
+        """Return the run's edits from the commit of a row."""
         return self._edits.get(self.commit(row).id, ())
 
     def row_of(self, commit: str) -> int | None:

@@ -63,17 +63,17 @@ class Binding:
 
     @property
     def shown(self) -> str:
-        """The keys as this platform writes them."""
+        """Return the keys as this platform writes them."""
         return ", ".join(key.toString(_NATIVE) for key in self.sequences)
 
     @property
     def first(self) -> str:
-        """The key to name in a sentence; empty where there is none."""
+        """Return the key to name in a sentence; empty where there is none."""
         return self.shown.partition(", ")[0]
 
     @property
     def sequences(self) -> list[QKeySequence]:
-        """The keys as Qt takes them."""
+        """Return the keys as Qt takes them."""
         return [QKeySequence(key, _PORTABLE) for key in self.keys]
 
 
@@ -116,7 +116,7 @@ class KeyMap(QObject):
         return [each for each in self._bindings.values() if each.usable]
 
     def binding(self, name: str) -> Binding:
-        """The one of a name. Raises KeyError."""
+        """Return the one of a name. Raises KeyError."""
         return self._bindings[name]
 
     def is_own(self, name: str) -> bool:
@@ -206,7 +206,7 @@ class KeyMap(QObject):
 
 
 def plain(words: str) -> str:
-    """An action's text without the marks that a menu needs."""
+    """Return an action's text without the marks that a menu needs."""
     return words.replace("&", "").rstrip("…")
 
 

@@ -74,7 +74,7 @@ class KeyField(QLineEdit):
 
 
 def _sequence(event: QKeyEvent) -> QKeySequence:
-    """The key as a shortcut: Shift is in the sign already where it makes another one, such as `?`."""
+    """Return the key as a shortcut: Shift is in the sign already where it makes another one, such as `?`."""
     combination = event.keyCombination()
     modifiers = combination.keyboardModifiers() & ~Qt.KeyboardModifier.KeypadModifier
     text = event.text()

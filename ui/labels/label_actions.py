@@ -64,7 +64,7 @@ class LabelActions:
         self.steps = {name: bind(panel, keys, steps[name], words, f"label-{name}") for name, keys, words in STEPS}
 
     def all(self) -> list[QAction]:
-        """Every one of them, modes first."""
+        """Return every one of them, modes first."""
         return [*self.modes, self.clean, *self.adds, *self.accepts, *self.steps.values()]
 
     def of(self, slot: int) -> QAction | None:
@@ -86,7 +86,7 @@ class LabelActions:
 
 
 def placed(taxonomy: Taxonomy) -> dict[int, ErrorMode]:
-    """The modes by slot: the digit a mode has, or the next number above the digits; CLEAN for one that is clean."""
+    """Return the modes by slot: a mode's digit, or the next number above the digits; CLEAN for one that is clean."""
     found = {mode.key: mode for mode in taxonomy.offered if mode.key != NO_KEY}
     clean = next((mode for mode in taxonomy.offered if mode.clean), None)
     without = [mode for mode in taxonomy.offered if mode.key == NO_KEY and mode is not clean]
@@ -101,6 +101,6 @@ def name_keys(part: QWidget, action: QAction) -> None:
 
 
 def keys_of(action: QAction, between: str = " or ") -> str:
-    """The keys of an action, as this platform writes them."""
+    """Return the keys of an action, as this platform writes them."""
     native = QKeySequence.SequenceFormat.NativeText
     return between.join(key.toString(native) for key in action.shortcuts())

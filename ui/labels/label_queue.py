@@ -61,7 +61,7 @@ class LabelQueue:
 
     @property
     def current(self) -> int | None:
-        """The sample on show."""
+        """Return the sample on show."""
         return self.samples[self.at] if self.samples else None
 
     def mark(self, sample_id: int, labelled: bool) -> None:
@@ -74,7 +74,7 @@ class LabelQueue:
         return self.at != before
 
     def around(self) -> list[int]:
-        """The samples that are wanted next."""
+        """Return the samples that are wanted next."""
         return self.samples[max(self.at - 1, 0) : self.at + 4]
 
     def go_to(self, sample_id: int) -> None:
@@ -89,7 +89,7 @@ class LabelQueue:
 
 
 def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Asked) -> LabelQueue:
-    """The queue that was asked for: the same seed and size give every annotator the same samples."""
+    """Return the queue that was asked for: the same seed and size give every annotator the same samples."""
     disputed = disputed_samples(labelled.labels) if asked.kind in DISPUTED else set()
     samples = [row.sample_id for row in rows if _wanted(row, asked.kind, disputed)]
     if asked.blind or asked.kind is QueueKind.RANDOM:
@@ -106,7 +106,7 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
 
 
 def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
-    """Samples on which annotators' labels that hold differ."""
+    """Return samples on which annotators' labels that hold differ."""
     modes: dict[int, set[frozenset[str]]] = {}
     for label in labels:
         if label.mode:
@@ -153,7 +153,7 @@ class Pace:
         self.count = max(0, self.count - 1)
 
     def per_hour(self) -> int | None:
-        """Labels an hour over the last ones; None before there are three."""
+        """Return the number of labels an hour over the last ones; None before there are three."""
         total = sum(self._gaps)
         return round(3600 * len(self._gaps) / total) if len(self._gaps) >= 2 and total > 0 else None
 

@@ -106,7 +106,7 @@ class ModeButton(QAbstractButton):
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, "✓" if chosen else self._key)
 
     def _cap(self) -> int:
-        """Width of the drawn key: longer words than a letter or digit need more."""
+        """Return the width of the drawn key: longer words than a letter or digit need more."""
         words = QFontMetrics(bold(self.font())).horizontalAdvance(self._key) if len(self._key) > 1 else 0
         return max(grown(self, CAP), words + SPACE)
 

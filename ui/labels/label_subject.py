@@ -113,7 +113,7 @@ class LabelSubject(QWidget):
 
     @cached_property
     def edit(self) -> Columns:
-        """Old, new and predicted code; made with the first edit: most runs have none."""
+        """Return the view of old, new and predicted code, made with the first edit: most runs have none."""
         made = Columns(self, TITLES)
         made.set_wrap(True)
         self._column.addWidget(made, 1)

@@ -115,7 +115,7 @@ class Labelling(QObject):
 
     @property
     def taxonomy(self) -> Taxonomy:
-        """The error modes in use."""
+        """Return the error modes in use."""
         return self._panel.taxonomy
 
     @property
@@ -124,7 +124,7 @@ class Labelling(QObject):
         return self._panel.blind.isChecked()
 
     def runs(self) -> list[int]:
-        """The runs that are labelled: the one on show, or all of its project."""
+        """Return the runs that are labelled: the one on show, or all of its project."""
         run, overview = self._inspection.run, self._inspection.overview
         if run is None or overview is None:
             return []
@@ -300,7 +300,7 @@ def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
 
 
 def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: Reader) -> list[Subject]:
-    """Samples with their regions, descriptions, labels, and what stands around them."""
+    """Return the samples with their regions, descriptions, labels, and what stands around them."""
     made = []
     for sample_id in wanted:
         item_id = reader.item_of(sample_id)

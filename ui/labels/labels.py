@@ -110,7 +110,7 @@ class LabelsPanel(QWidget):
 
     @property
     def buttons(self) -> Sequence[QWidget]:
-        """The modes' buttons, in order."""
+        """Return the modes' buttons, in order."""
         return self.side.buttons
 
     def event(self, event: QEvent) -> bool:
@@ -337,13 +337,13 @@ class LabelsPanel(QWidget):
     # ---- what is shown
 
     def _own(self) -> LabelRow | None:
-        """The annotator's label that holds, or the decision while adjudicating."""
+        """Return the annotator's label that holds, or the decision while adjudicating."""
         if self.adjudicating:
             return decision(self._labels)
         return own_label(self._labels, self.name)
 
     def _held(self) -> list[LabelRow]:
-        """The label of each annotator that holds; in an order that tells nothing while blind."""
+        """Return the label of each annotator that holds; in an order that tells nothing while blind."""
         # Seeded by the sample: the order is the same each time one comes back to it, and tells nothing of who is who.
         blind = self.blind.isChecked()
         return held_labels(self._labels, self._sample.id if blind and self._sample else None)

@@ -38,7 +38,7 @@ def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
 
 
 def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[LabelRow]:
-    """The label of each annotator that holds; `shuffle` seeds an order that tells nothing of who is who."""
+    """Return the label of each annotator that holds; `shuffle` seeds an order that tells nothing of who is who."""
     last = {each.annotator: each for each in labels if not is_decision(each)}
     held = [each for each in last.values() if each.mode]
     if shuffle is not None:
@@ -47,7 +47,7 @@ def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[
 
 
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
-    """One entry of the history in words."""
+    """Return one entry of the history in words."""
     said = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
     who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"
     note = f": {entry.note}" if entry.note else ""
@@ -55,7 +55,7 @@ def history_line(entry: LabelRow, name_of: NameOf) -> str:
 
 
 def minute(time: str) -> str:
-    """A stored time, to the minute."""
+    """Return a stored time, to the minute."""
     return time[:16].replace("T", " ")
 
 

@@ -64,7 +64,7 @@ class CodePeek(QWidget):
 
 
 def first_difference(original: str, candidate: str) -> int:
-    """The first line (from 0) at which two texts part, white space at line ends aside."""
+    """Return the first line (from 0) at which two texts part, white space at line ends aside."""
     ones, others = split(original).texts, split(candidate).texts
     pairs = zip(ones, others, strict=False)
     parted = next((at for at, (one, other) in enumerate(pairs) if one.rstrip() != other.rstrip()), None)

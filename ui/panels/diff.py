@@ -88,7 +88,7 @@ class DiffPanel(QWidget):
 
     @cached_property
     def edit(self) -> EditView:
-        """Made with the first edit: most runs have none."""
+        """Return the view of edits, made with the first one: most runs have none."""
         made = EditView()
         made.unified.setChecked(self._unified)
         self._column.addWidget(made, 1)

@@ -78,7 +78,7 @@ class MetricsPanel(QWidget):
         self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
 
     def as_text(self) -> str:
-        """The table with tabs between cells."""
+        """Return the table with tabs between cells."""
         shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
         heads = [self.model.headerData(place, Qt.Orientation.Horizontal) for place in shown]
         rows = range(self.model.rowCount())
@@ -119,7 +119,7 @@ def _compared(sample: SampleRow) -> bool:
 
 
 def _scores(sample: SampleRow) -> dict[str, float]:
-    """A sample's scores against the original and, under their own names, against other samples."""
+    """Return a sample's scores against the original and, under their own names, against other samples."""
     return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
 
 

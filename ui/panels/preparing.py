@@ -75,7 +75,7 @@ class Preparing(QWidget):
 
     @property
     def words(self) -> str:
-        """The step at work and the time so far, in a line; empty where nothing is prepared."""
+        """Return the step at work and the time so far, in a line; empty where nothing is prepared."""
         if self._at is None:
             return ""
         mark_name = self.rows[self._at][1].text()

@@ -52,7 +52,7 @@ class PromptPanel(QWidget):
         self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
 
     def everything(self) -> str:
-        """Figures, prompt, answer and extracted text, for the clipboard."""
+        """Return the figures, prompt, answer and extracted text, for the clipboard."""
         sample = self._sample
         if sample is None:
             return ""
@@ -72,7 +72,7 @@ class PromptPanel(QWidget):
 
 
 def _figures(sample: SampleRow) -> str:
-    """Everything that says how the sample was drawn."""
+    """Return everything that says how the sample was drawn."""
     parts = [
         f"seed {sample.seed}",
         f"temperature {sample.temperature:g}",

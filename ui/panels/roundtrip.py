@@ -87,7 +87,7 @@ class RoundTripPanel(QWidget):
 
     @property
     def cards(self) -> tuple[SampleCard, ...]:
-        """Cards of the stored samples, from top to bottom."""
+        """Return the cards of the stored samples, from top to bottom."""
         return tuple(self._cards.values())
 
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
@@ -176,7 +176,7 @@ class RoundTripPanel(QWidget):
         self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
 
     def _chosen_words(self) -> str:
-        """The chosen description, or the one the chosen reconstruction was made from."""
+        """Return the chosen description, or the one the chosen reconstruction was made from."""
         card = self._chosen
         if card is not None and not card.describes and card.sample.parent_id is not None:
             # Code is chosen: who describes it anew begins from the words it was made from.
@@ -234,7 +234,7 @@ class RoundTripPanel(QWidget):
         return any(node.sample.id == sample_id for _, node in self._left)
 
     def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
-        """A card put away before, else a new one: making one takes ten times as long."""
+        """Return a card put away before, else a new one: making one takes ten times as long."""
         card = next((each for each in self._spare if each.fits(node)), None)
         if card is None:
             card = SampleCard(node, item)
@@ -333,7 +333,7 @@ def _describable(item: ItemRow) -> bool:
 
 
 def _waiting_text(item: ItemRow) -> str:
-    """Why an item has no samples."""
+    """Return why an item has no samples."""
     if item.state == "dropped":
         return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
     if item.state == "running":

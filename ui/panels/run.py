@@ -124,12 +124,12 @@ class RunPanel(QWidget):
 
     @cached_property
     def drawings(self) -> FiguresView:
-        """Charts and heat maps, one at a time; made when it is first asked for."""
+        """Return the view of charts and heat maps, one at a time; made when it is first asked for."""
         return self._insert_view(0)
 
     @cached_property
     def tables(self) -> FiguresView:
-        """Tables and findings in words, one at a time; made when it is first asked for."""
+        """Return the view of tables and findings in words, one at a time; made when it is first asked for."""
         return self._insert_view(self._body.count() - 1)
 
     def _insert_view(self, place: int) -> FiguresView:

@@ -207,17 +207,17 @@ class DescribeCard(QFrame):
 
 
 def inset_of(depth: int) -> int:
-    """Pixels for a sample with so many above it."""
+    """Return the inset in pixels of a sample with so many above it."""
     return INDENT * min(depth, DEEPEST)
 
 
 def inside(inset: int) -> Margins:
-    """Room around a card's contents."""
+    """Return the room around a card's contents."""
     return inset + SPACE + 4, SPACE, SPACE + 4, SPACE
 
 
 def _recitation(sample: SampleRow) -> tuple[str, str, str]:
-    """The warning that a description repeats the code it should describe."""
+    """Return the warning that a description repeats the code it should describe."""
     if not recites(sample):
         return "", "", ""
     tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
@@ -233,7 +233,7 @@ def _ending(sample: SampleRow) -> tuple[str, str, str]:
 
 
 def _figures(sample: SampleRow) -> str:
-    """Likeness to the original where it is known, tokens, seconds."""
+    """Return the likeness to the original where it is known, the tokens and the seconds."""
     if sample.finish_reason == "written":
         return ""
     likeness = sample.scores.get("edit_sim")

@@ -60,5 +60,5 @@ class Streams:
         self._texts.clear()
 
     def of(self, item_id: int) -> list[tuple[Place, str]]:
-        """Everything being written for an item, in the order it was begun."""
+        """Return everything being written for an item, in the order it was begun."""
         return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]

@@ -131,7 +131,7 @@ class TestsPanel(QWidget):
         self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
     def _shown(self) -> list[tuple[int, TestRow]]:
-        """Tests that pass the filters, with their place in the verdict."""
+        """Return the tests that pass the filters, with their place in the verdict."""
         wanted = self.search.text().casefold()
         found = [
             (place, test)
@@ -184,7 +184,7 @@ class TestsPanel(QWidget):
         self.jump.setText(f"→ line {line}")
 
     def _line(self, test: TestRow | None) -> int | None:
-        """The innermost line of the candidate that the test's traceback passes through."""
+        """Return the innermost line of the candidate that the test's traceback passes through."""
         # The traceback ends inside of what the candidate called; its own innermost line is what to look at.
         lines = lines_through(test.message, self._path) if test else []
         return next((line for line in reversed(lines) if line in self._span), None)
@@ -205,7 +205,7 @@ class TestsPanel(QWidget):
 
 
 def lines_through(message: str, path: str) -> list[int]:
-    """Line numbers in `path` (relative to the project), in the order the traceback names them, each once."""
+    """Return the line numbers in `path` (relative to the project), in the order the traceback names them, each once."""
     found = sorted(
         (match.start(), int(match["line"]))
         for pattern in (_NATIVE, _SHORT)
@@ -225,7 +225,7 @@ def _outputs(tests: Sequence[TestRow]) -> dict[str, str]:
 
 
 def _gist(message: str) -> str:
-    """The line that names the error: the first such, or the last in a traceback of Python; else the last line."""
+    """Return the line that names the error: the first such, or the last in a Python traceback; else the last line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
     return errors[0] if errors and not message.startswith("Traceback") else (errors or lines or [""])[-1]

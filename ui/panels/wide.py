@@ -144,7 +144,7 @@ class WidePanel(QWidget):
 
 
 def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
-    """Row and depth of each sample: the first of a parent's children goes on in its row, the others begin new ones."""
+    """Return each sample's row and depth: a parent's first child goes on in its row, the others begin new ones."""
     children: dict[int | None, list[Node]] = {}
     known = {node.sample.id for node in nodes}
     for node in nodes:

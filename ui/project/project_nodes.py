@@ -81,7 +81,7 @@ def listed_files(codebase: Codebase) -> list[ListedFile]:
 
 
 def build(files: Iterable[ListedFile]) -> Node:
-    """The tree over `files`: folders first, then by name."""
+    """Return the tree over `files`: folders first, then by name."""
     root = Node("", "", None, folder=True)
     folders: dict[str, Node] = {"": root}
     for listed in files:
@@ -98,7 +98,7 @@ def build(files: Iterable[ListedFile]) -> Node:
 
 
 def _folder(path: str, folders: dict[str, Node]) -> Node:
-    """The folder at `path`, made with those above it where missing."""
+    """Return the folder at `path`, made with those above it where missing."""
     if path not in folders:
         head, _, name = path.rpartition("/")
         parent = _folder(head, folders)

@@ -52,7 +52,7 @@ class ProjectModel(QAbstractItemModel):
         self._changed()
 
     def node(self, index: Index) -> Node:
-        """The node of an index; the root for an invalid one."""
+        """Return the node of an index; the root for an invalid one."""
         if not index.isValid() or index.internalId() >= len(self._numbered):
             return self._root
         return self._numbered[index.internalId()]
@@ -64,7 +64,7 @@ class ProjectModel(QAbstractItemModel):
         return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
 
     def folders_with_regions(self) -> list[str]:
-        """Paths of the folders that a run sampled from."""
+        """Return the paths of the folders that a run sampled from."""
         return [node.path for node in self._root.walk() if node.folder and node.items and node.path]
 
     def _rebuild(self) -> None:

@@ -31,7 +31,7 @@ def _known(value: float | None) -> float:
 
 
 def _said(value: float | None, *, sign: bool = False) -> str:
-    """A measure, nothing where it is not defined."""
+    """Return a measure in words, nothing where it is not defined."""
     return "" if value is None else number(value, sign)
 
 
@@ -98,7 +98,7 @@ class RegionFilter:
         texts: Mapping[int, str],
         flags: Mapping[int, Sequence[str]],
     ) -> list[ItemRow]:
-        """The regions that are listed, in the order given.
+        """Return the regions that are listed, in the order given.
 
         `texts` has what words are looked for in, by id; `flags` what was odd about a region's code, looked for as well.
         """

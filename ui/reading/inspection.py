@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
-    """The rows of `Reader.files`, with names: counts of admitted and complete regions, means of what is known."""
+    """Yield the rows of `Reader.files`, with names: counts of admitted and complete regions, means of what is known."""
     files: dict[str, list[ItemRow]] = defaultdict(list)
     for item in items:
         if not item.extra and item.path:
@@ -225,7 +225,7 @@ class Inspection(QObject):
 
     @property
     def database(self) -> Path | None:
-        """The open file."""
+        """Return the open file."""
         return self._library.path if self._library else None
 
     @property
@@ -235,12 +235,12 @@ class Inspection(QObject):
 
     @property
     def run(self) -> RunRow | None:
-        """The run that is shown."""
+        """Return the run that is shown."""
         return self.overview.run if self.overview else None
 
     @property
     def item(self) -> ItemRow | None:
-        """The region that is chosen, as last read."""
+        """Return the region that is chosen, as last read."""
         return None if self.looked_at.item is None else self._by_id.get(self.looked_at.item)
 
     def open(self, database: Path, wanted: Wanted | None = None) -> None:

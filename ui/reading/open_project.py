@@ -117,7 +117,7 @@ def _as_known(codebase: Codebase) -> Codebase:
 
 
 def _check(checking: Checking, codebase: Codebase) -> Codebase:
-    """The same codebase when every file of it compiles."""
+    """Return the same codebase if every file of it compiles."""
     from core.source.codebase import without
 
     broken = checking.broken()

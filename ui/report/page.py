@@ -69,7 +69,7 @@ def write_page(page: str, out: Path) -> None:
 
 
 def render(reader: Reader, run_id: int) -> str:
-    """The page as text, of fewer regions where those are so long that it would grow past LARGEST."""
+    """Return the page as text, of fewer regions where those are so long that it would grow past LARGEST."""
     return small_enough(partial(_render, reader, run_id, analyse(reader, [run_id])))
 
 
@@ -80,7 +80,7 @@ def write_figures(reader: Reader, run_ids: Sequence[int], figures: Sequence[Figu
 
 
 def small_enough(make: Callable[[int], str]) -> str:
-    """The page made of SHOWN items a list, or of half as many until it is no larger than LARGEST."""
+    """Return the page made of SHOWN items a list, or of half as many until it is no larger than LARGEST."""
     shown = SHOWN
     while True:
         page = make(shown)
@@ -91,7 +91,7 @@ def small_enough(make: Callable[[int], str]) -> str:
 
 
 def template(name: str) -> Template:
-    """The template of a page, of that name in `resources/report`."""
+    """Return the template of a page, of that name in `resources/report`."""
     # Code, answers and messages of models come into the page: nothing of theirs may be taken for HTML.
     made = Environment(autoescape=True, trim_blocks=True)
     made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value, heading=_heading)
@@ -137,7 +137,7 @@ def _for_other_files(measure: Measure, values: Sequence[float], paths: Sequence[
 
 
 def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
-    """The lists of the page: the items with the worst headline, then those with the best."""
+    """Return the lists of the page: the items with the worst headline, then those with the best."""
     ranked = sorted(done, key=_rank)
     lists = {
         "Worst": [item for item in ranked if (item.headline or 0.0) < 1],

@@ -57,7 +57,7 @@ _SPOT = '<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" fill-opacity=".35"
 
 
 def drawn(figure: Figure) -> Markup:
-    """The figure without its title and note."""
+    """Return the figure without its title and note."""
     if isinstance(figure, Table):
         return _table(figure)
     if isinstance(figure, Grid):
@@ -95,12 +95,12 @@ class _Canvas:
         return LEFT + (self.width - LEFT - RIGHT) * (value - self._x0) / ((self._x1 - self._x0) or 1.0)
 
     def y(self, value: float) -> float:
-        """Values beyond the axis lie on its end."""
+        """Return the place of a value; values beyond the axis lie on its end."""
         share = (min(max(value, self._y0), self._y1) - self._y0) / ((self._y1 - self._y0) or 1.0)
         return TOP + (self.height - TOP - BOTTOM) * (1 - share)
 
     def axes(self) -> Iterator[Markup]:
-        """Levels with their values, ticks or names below, and what both axes mean."""
+        """Draw levels with their values, ticks or names below, and what both axes mean."""
         figure = self._figure
         several = isinstance(figure, Histogram) and len(groups_of(figure)) > 1
         form: Form = "share" if several else "count" if isinstance(figure, Histogram) else figure.y.form
@@ -122,7 +122,7 @@ class _Canvas:
         yield _text(4, 12, y_label(figure), "start")
 
     def guides(self, guides: Sequence[Guide]) -> Iterator[Markup]:
-        """Lines to compare with."""
+        """Draw lines to compare with."""
         for guide in guides:
             if guide.axis == "x":
                 x = self.x(guide.at)
@@ -135,7 +135,7 @@ class _Canvas:
 
 
 def _lines(figure: Lines, canvas: _Canvas) -> Iterator[Markup]:
-    """Bands first, then lines; the name at the end of each line, moved apart where they would meet."""
+    """Draw bands first, then lines; the name at the end of each line, moved apart where they would meet."""
     names: list[tuple[float, float, str, str]] = []
     said = iter(marks(figure))
     for place, series in enumerate(figure.series):
@@ -167,7 +167,7 @@ def _at(canvas: _Canvas, point: Point, y: float | None) -> str:
 
 
 def _scatter(figure: Scatter, canvas: _Canvas) -> Iterator[Markup]:
-    """Error bars, then spots whose area grows with what lies there, the small ones on top."""
+    """Draw error bars, then spots whose area grows with what lies there, the small ones on top."""
     if figure.diagonal:
         yield _line(canvas.x(canvas._x0), canvas.y(canvas._x0), canvas.x(canvas._x1), canvas.y(canvas._x1))
     points = [p for p in figure.points if p.x.value is not None and p.y.value is not None]
@@ -189,7 +189,7 @@ def _scatter(figure: Scatter, canvas: _Canvas) -> Iterator[Markup]:
 
 
 def _bars(figure: Bars, canvas: _Canvas) -> Iterator[Markup]:
-    """Groups side by side, or stacked from below."""
+    """Draw groups side by side, or stacked from below."""
     groups = groups_of(figure)
     room = canvas.x(1) - canvas.x(0)
     width = room * 0.8 / (1 if figure.stacked else len(groups))
@@ -220,7 +220,7 @@ def _tone_of(figure: Bars, group: str) -> Tone:
 
 
 def _histogram(figure: Histogram, canvas: _Canvas) -> Iterator[Markup]:
-    """Counts upwards; of two groups the second one downwards."""
+    """Draw counts upwards; of two groups the second one downwards."""
     found, groups = bins(figure), groups_of(figure)
     width = (canvas.x(bar_width(found)) - canvas.x(0)) * 0.92
     for each, mark in zip(found, marks(figure), strict=True):
@@ -246,7 +246,7 @@ def _histogram(figure: Histogram, canvas: _Canvas) -> Iterator[Markup]:
 
 
 def _legend(canvas: _Canvas, entries: Sequence[tuple[str, str]]) -> Iterator[Markup]:
-    """Names in their colours, at the top right."""
+    """Draw names in their colours, at the top right."""
     x = float(canvas.width - RIGHT)
     for name, colour in reversed(entries):
         yield _text(x, 12, f"■ {name}", "end", colour)
@@ -261,7 +261,7 @@ def _error_bar(canvas: _Canvas, x: float, value: Estimate, colour: str, at: floa
 
 
 def _x_ticks(figure: Scatter | Lines | Histogram, low: float, high: float) -> list[float]:
-    """The values themselves where bars stand for single values."""
+    """Return the values themselves where bars stand for single values."""
     if isinstance(figure, Histogram):
         found = bins(figure)
         if found and found[0].low == found[0].high:
@@ -299,7 +299,7 @@ def _short(name: str, room: float) -> str:
 
 
 def _table(figure: Table) -> Markup:
-    """Figures to the right, bars as meters."""
+    """Draw a table: figures to the right, bars as meters."""
     if not figure.rows:
         return Markup("" if figure.note else '<p class="muted">None.</p>')  # the note says so
     sides = [Markup("") if column.form == "text" else Markup(' class="n"') for column in figure.columns]
@@ -325,7 +325,7 @@ def _row_class(tone: Tone) -> Markup:
 
 
 def _grid(figure: Grid) -> Markup:
-    """A table of coloured cells; an undefined one is grey."""
+    """Draw a table of coloured cells; an undefined one is grey."""
     cells = {(cell.row, cell.column): cell for cell in figure.cells}
     said = {(cell.row, cell.column): mark.text for cell, mark in zip(figure.cells, marks(figure), strict=True)}
     heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in figure.columns.names)

@@ -59,7 +59,7 @@ class Trip:
 
 
 def trips(reader: Reader, item: ItemRow) -> list[Trip]:
-    """An item's trace: each description with the code made from it, and code that came from none of them."""
+    """Return an item's trace: each description with the code made from it, and code that came from none of them."""
     samples = reader.samples(item.id)
     by_id = {sample.id: sample for sample in samples}
     words = {sample.id for sample in samples if sample.form == Form.TEXT}
@@ -88,7 +88,7 @@ def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
 
 
 def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int, SampleRow]) -> Code:
-    """Beside the item, or beside the code that it was held against, as the window shows it."""
+    """Return the code beside the item, or beside the code that it was held against, as the window shows it."""
     verdict, before = sample.verdict, scored_against(sample, samples)
     sides = presenter(item).sides_of(item, sample, before)
     original = item.text if before is None else before.text
@@ -106,7 +106,7 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int
 
 
 def _short(test: TestRow) -> TestRow:
-    """The start of a long message: there stands what went wrong."""
+    """Return the start of a long message: there stands what went wrong."""
     message = test.message.strip()
     lines = message.splitlines()
     if len(lines) > MESSAGE_LINES:

@@ -156,7 +156,7 @@ class RunControl(QObject):
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
     ) -> tuple[Path, Path] | None:
-        """Project and database of a run; None, and a notice, where one is missing."""
+        """Return the project and database of a run; None, and a notice, where one is missing."""
         project = project_of(settings or self.settings, project)
         if project is None:
             remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
@@ -208,7 +208,7 @@ class RunControl(QObject):
 
     @property
     def run_on(self) -> Path | None:
-        """The project of the run at work; None while there is none, or while it is something else that is at work."""
+        """Return the project of the run at work; None while there is none, or while something else is at work."""
         return self._about if self.busy and self._at_work == A_RUN else None
 
     def _begin(self, job: Job, name: str, project: Path | None) -> bool:

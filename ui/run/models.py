@@ -40,7 +40,7 @@ NO_BUNDLED = Choice(
 
 
 def model_choice(entry: GgufEntry) -> Choice:
-    """One file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
+    """Return one file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
     from core.models.memory import gib, needed_together  # in the background, as below
     from core.models.styles import expected_style
 
@@ -72,7 +72,7 @@ class Found:
 
 
 def find_models(extra: Sequence[Path]) -> Found:
-    """Every model on this machine: the bundled one first, then those the user named, then the others."""
+    """Return every model on this machine: the bundled one first, then those the user named, then the others."""
     from core.models.discovery import discover  # in the background, after the window stands
 
     entries = discover(tuple(dict.fromkeys(extra)))
@@ -210,7 +210,7 @@ class ModelList(QObject):
         self._bar.backward.set_choices([SAME_MODEL, *others, *servers], backward_value(settings))
 
     def endpoints(self) -> list[EndpointSettings]:
-        """Model servers in use, then those that were named before."""
+        """Return the model servers in use, then those that were named before."""
         settings = self._control.settings
         used = [each for each in (settings.endpoint, settings.backward_endpoint) if each is not None]
         known = {endpoint_value(each): each for each in (*self._remembered.endpoints(), *used)}

@@ -43,7 +43,7 @@ class QueuedRun:
         return f"{self.project.name} · {settings.task} · {model}{backward}{others} · {count} · seed {settings.seed}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return the run as plain values."""
         return {
             "project": str(self.project),
             "database": str(self.database),
@@ -101,7 +101,7 @@ class RunQueue(QObject):
             self.keep()
 
     def take(self) -> QueuedRun:
-        """The first one, to begin now; it stays remembered until `forget_begun`. Raises IndexError when empty."""
+        """Take the first one, to begin now; it stays remembered until `forget_begun`. Raises IndexError when empty."""
         # Kept in the settings until it is in the database: a window killed in between would lose it.
         self._begun = self.runs.pop(0)
         self.keep()
@@ -130,7 +130,7 @@ class RunQueue(QObject):
 
 
 def _name(value: str) -> str:
-    """A model file without its folder and ending, a server as it is."""
+    """Return the name of a model file without its folder and ending, that of a server as it is."""
     return Path(value).stem if value.endswith(".gguf") else value
 
 

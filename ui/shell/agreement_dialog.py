@@ -119,7 +119,7 @@ def _counted(found: Agreement, scope: str) -> str:
 
 
 def _figures(estimate: Estimate) -> tuple[str, str]:
-    """Value and bounds; a value that is undefined says so."""
+    """Return the value and the bounds; a value that is undefined says so."""
     if estimate.value is None:
         return "undefined", "–"
     bounds = "–" if estimate.low is None else f"{estimate.low:.2f} to {estimate.high:.2f}"
@@ -127,7 +127,7 @@ def _figures(estimate: Estimate) -> tuple[str, str]:
 
 
 def _sheet(name: str, heads: Sequence[str]) -> QTableView:
-    """Names at the left, figures at the right."""
+    """Return a table with names at the left and figures at the right."""
     made, model = table(name), CellModel([Head(each) for each in heads])
     model.figures = 1
     made.setModel(model)

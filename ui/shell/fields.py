@@ -26,14 +26,14 @@ def show_modal(dialog: QDialog) -> bool:
 
 
 def pair(left: QWidget, right: QWidget) -> QWidget:
-    """Two fields in one row of a form."""
+    """Return two fields in one row of a form."""
     holder = QWidget()
     row(left, right, owner=holder, grows=left)
     return holder
 
 
 def form(title: str = "") -> QFormLayout:
-    """An empty form, under a heading where it has one."""
+    """Return an empty form, under a heading where it has one."""
     made = QFormLayout()
     made.setVerticalSpacing(SPACE)
     made.setHorizontalSpacing(SPACE * 2)

@@ -28,7 +28,7 @@ _SERVER = "server "
 
 
 def endpoint_choice(endpoint: EndpointSettings) -> Choice:
-    """A model server as an entry."""
+    """Return a model server as an entry."""
     name = endpoint.model or "the only model"
     tip = f"{name} at {endpoint.address}\nAn OpenAI-compatible server: what it is asked leaves this program."
     return Choice(f"{name} @ {endpoint.address.split('://')[-1]}", endpoint_value(endpoint), tip)
@@ -54,7 +54,7 @@ def backward_value(settings: RunSettings) -> str:
 def with_models(
     settings: RunSettings, forward: str, backward: str, endpoints: Sequence[EndpointSettings]
 ) -> RunSettings:
-    """Settings with the models that these values name, and no others beside them."""
+    """Return the settings with the models that these values name, and no others beside them."""
     known = {endpoint_value(each): each for each in endpoints}
     server, other = known.get(forward), known.get(backward)
     file = None if other or not backward else "" if backward == BUNDLED else backward

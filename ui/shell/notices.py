@@ -108,7 +108,7 @@ class NoticeBar(QFrame):
 
     @property
     def notices(self) -> list[NoticeText]:
-        """The notices of the project that is looked at, and those of none, newest first."""
+        """Return the notices of the project that is looked at, and those of none, newest first."""
         return [notice for notice, place in self._all if place in (None, self._project)]
 
     def look_at(self, project: Path | None) -> None:

@@ -41,7 +41,7 @@ class Remembered:
 
     @property
     def scale(self) -> int:
-        """Size of everything, in per cent: taken up when the window opens."""
+        """Return the size of everything, in per cent: taken up when the window opens."""
         value = self._text("scale")
         return int(value) if value.isdecimal() and int(value) in SCALES else 100
 
@@ -77,7 +77,7 @@ class Remembered:
 
     @property
     def annotator(self) -> str:
-        """Under which name labels and descriptions are stored; at first the account's."""
+        """Return the name under which labels and descriptions are stored; at first the account's."""
         return self._text("annotator") or _account()
 
     @annotator.setter
@@ -85,7 +85,7 @@ class Remembered:
         self._settings.setValue("annotator", name)
 
     def projects(self) -> list[Path]:
-        """Recent project folders, and files that stand for one, that still exist; the last one first."""
+        """Return the recent project folders, and files that stand for one, that still exist; the last one first."""
         return [path for path in self._paths("projects") if path.exists()]
 
     def add_project(self, root: Path) -> None:
@@ -93,7 +93,7 @@ class Remembered:
         self._add("projects", root)
 
     def databases(self) -> list[Path]:
-        """Recent databases that still exist, the last one first."""
+        """Return the recent databases that still exist, the last one first."""
         return [path for path in self._paths("databases") if path.is_file()]
 
     def add_database(self, path: Path) -> None:
@@ -101,7 +101,7 @@ class Remembered:
         self._add("databases", path)
 
     def models(self) -> list[Path]:
-        """Model files chosen by hand, the last one first; absent ones stay, their disk may come back."""
+        """Return the model files chosen by hand, the last one first; absent ones stay, their disk may come back."""
         return self._paths("models")
 
     def add_model(self, path: Path) -> None:
@@ -113,7 +113,7 @@ class Remembered:
         self._keep("recent/models", [str(each) for each in self._paths("models") if each != path])
 
     def endpoints(self) -> list[EndpointSettings]:
-        """Model servers named by hand, the last one first; never their keys."""
+        """Return the model servers named by hand, the last one first; never their keys."""
         try:
             return [EndpointSettings.from_json(value) for value in self._list("recent/endpoints")]
         except (ValueError, TypeError, AttributeError):
@@ -150,7 +150,7 @@ class Remembered:
         self._keep("regions", dict([*others.items(), (str(project), number)][-DECLINED:]))
 
     def queue(self) -> list[object]:
-        """Runs that waited when the window was closed, as plain values."""
+        """Return the runs that waited when the window was closed, as plain values."""
         return self._list("queue")
 
     def keep_queue(self, runs: Sequence[object]) -> None:
@@ -177,7 +177,7 @@ class Remembered:
         self._keep("declined", declined[-DECLINED:])
 
     def keys(self) -> dict[str, list[str]]:
-        """Keys the user chose, by what they do."""
+        """Return the keys that the user chose, by what they do."""
         chosen = self._json("keys")
         known = chosen.items() if isinstance(chosen, dict) else ()
         return {name: [str(key) for key in keys] for name, keys in known if isinstance(keys, list)}
@@ -187,7 +187,7 @@ class Remembered:
         self._keep("keys", {name: list(chosen) for name, chosen in keys.items()})
 
     def state(self, key: str) -> QByteArray | None:
-        """Geometry or splitter state; None at first."""
+        """Return the geometry or splitter state; None at first."""
         value = self._settings.value(f"window/{key}")
         return value if isinstance(value, QByteArray) else None
 
@@ -201,7 +201,7 @@ class Remembered:
         return value if isinstance(value, str) else ""
 
     def _json(self, key: str) -> Any:
-        """Plain values as they were kept; None where there are none."""
+        """Return plain values as they were kept; None where there are none."""
         with suppress(ValueError):
             return json.loads(self._text(key))
 

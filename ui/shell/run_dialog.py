@@ -154,7 +154,7 @@ class RunDialog(QDialog):
         return rows
 
     def _parts(self) -> dict[str, list[str]]:
-        """The paths of each part of the settings; those of the whole run under an empty name."""
+        """Return the paths of each part of the settings; those of the whole run under an empty name."""
         parts: dict[str, list[str]] = {}
         for path in self.fields:
             parts.setdefault(path.rpartition(".")[0], []).append(path)
@@ -208,7 +208,7 @@ class RunDialog(QDialog):
 
     @property
     def kind(self) -> Kind:
-        """The task that is chosen."""
+        """Return the task that is chosen."""
         return task(self.task.currentData())
 
     def _take_task(self) -> None:

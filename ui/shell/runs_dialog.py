@@ -33,7 +33,7 @@ RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 
 def run_title(run: RunRow) -> str:
-    """A run in a menu entry."""
+    """Return the words for a run in a menu entry."""
     name = f" “{run.name}”" if run.name else ""
     kind = task(run.task)
     figure = f"{kind.measure(kind.headline).title} {number(run.headline.value)}"
@@ -350,7 +350,7 @@ class RunsDialog(QDialog):
             self.opened.emit(run.id)
 
     def _selected(self) -> list[int]:
-        """Ids of the selected runs, the oldest first."""
+        """Return the ids of the selected runs, the oldest first."""
         rows = self.table.selectionModel().selectedRows()
         return sorted(self.runs.shown[row.row()].id for row in rows)
 

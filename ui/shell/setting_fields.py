@@ -184,7 +184,7 @@ class TextField(SettingField):
 
 
 def field_of(each: Described, value: Any) -> SettingField:
-    """The field for a setting, at a value."""
+    """Return the field for a setting, at a value."""
     made: SettingField
     if each.kind is bool:
         made = SwitchField(each)
@@ -237,7 +237,7 @@ class SettingRow(QWidget):
 
 
 def rows_of(fields: Mapping[str, SettingField], paths: Sequence[str]) -> list[SettingRow]:
-    """Rows for these settings; one that stands beside another shares its row."""
+    """Return the rows for these settings; one that stands beside another shares its row."""
     together: list[list[SettingField]] = []
     for path in paths:
         field = fields[path]

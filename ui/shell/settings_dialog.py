@@ -158,7 +158,7 @@ def _ask_folder(parent: QWidget) -> str:
 
 
 def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
-    """A box of values with their words; the first one is chosen where `chosen` is none of them."""
+    """Return a box of values with their words; the first one is chosen where `chosen` is none of them."""
     box = QComboBox()
     box.setAccessibleName(name)
     for value, words in entries.items():

@@ -21,7 +21,7 @@ LONGEST_NAME = 40
 
 
 def run_summary(run: RunRow | None) -> str:
-    """The run in one line."""
+    """Return the run in one line."""
     if run is None:
         return "No run yet"
     parts = [
@@ -47,12 +47,12 @@ def run_summary(run: RunRow | None) -> str:
 
 
 def _short(name: str) -> str:
-    """So much of a name that there is room for the figures."""
+    """Return so much of a name that there is room for the figures."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
 
 
 def score(value: Score, sign: bool = False) -> str:
-    """A score with its interval and the number of items it rests on."""
+    """Return a score with its interval and the number of items it rests on."""
     if value.value is None:
         return "–"
     low, high, to = number(value.low, sign), number(value.high, sign), " to " if sign else "–"
@@ -61,7 +61,7 @@ def score(value: Score, sign: bool = False) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time a person can read."""
+    """Return a time in words that a person can read."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     if seconds < 5400:

@@ -234,7 +234,7 @@ class TaxonomyDialog(QDialog):
 
 
 def _named(modes: Sequence[ErrorMode], before: Taxonomy) -> list[ErrorMode]:
-    """Modes that are new get an id after their name."""
+    """Return the modes; those that are new get an id after their name."""
     known = {mode.id for mode in before.modes}
     taken, made = known | {mode.id for mode in modes}, []
     for mode in modes:

@@ -69,7 +69,7 @@ class Welcome(QWidget):
         self._page.setMaximumWidth(grown(self, WIDEST))
 
     def _link(self, root: Path) -> QPushButton:
-        """A recent project."""
+        """Return a button for a recent project."""
         link = QPushButton(f"{root.name}   {_end_of(root.parent)}")
         link.setToolTip(str(root))
         link.setProperty("role", "flat")
@@ -80,6 +80,6 @@ class Welcome(QWidget):
 
 
 def _end_of(folder: Path) -> str:
-    """The folder, shortened at its beginning: its end says which one it is."""
+    """Return the folder, shortened at its beginning: its end says which one it is."""
     path = str(folder)
     return path if len(path) <= LONGEST else f"…{path[-LONGEST:]}"

@@ -92,7 +92,7 @@ class Appearance(QObject):
 
 
 def stylesheet(theme: Theme, growth: float = 1.0) -> str:
-    """The application's style sheet in this theme. `growth` of texts that have a size of their own."""
+    """Return the application's style sheet in this theme. `growth` of texts that have a size of their own."""
     template = files("resources").joinpath("themes", "window.qss").read_text("utf-8")
     roles = [each.name for each in fields(theme) if each.name not in {"name", "tokens"}]
     return Template(template).substitute(

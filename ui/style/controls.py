@@ -59,12 +59,12 @@ _ENDLESS = re.compile(rf"([^\s/\\-]{{{LONGEST_WORD}}})(?=\w)")
 
 
 def breakable(text: str) -> str:
-    """A text for a label: words longer than any line may be broken, for one of them makes its whole panel wider."""
+    """Return a label's text in which words longer than any line may be broken: one of them widens the whole panel."""
     return _ENDLESS.sub(rf"\1{MARK}", text)
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
-    """A plain-text label of a style sheet role."""
+    """Return a plain-text label of a style sheet role."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
@@ -119,7 +119,7 @@ class ElidedLabel(QLabel):
 
 
 def field(name: str, hint: str = "", text: str = "") -> QLineEdit:
-    """A line to type in; `name` is for screen readers, `hint` stands there while it is empty."""
+    """Return a line to type in; `name` is for screen readers, `hint` stands there while it is empty."""
     made = QLineEdit(text, placeholderText=hint)
     made.setAccessibleName(name)
     return made
@@ -151,7 +151,7 @@ def has_words(text: str, words: str) -> bool:
 
 
 def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
-    """A button; `tip` is also what screen readers say, `icon` names a file of ours."""
+    """Return a button; `tip` is also what screen readers say, `icon` names a file of ours."""
     made = QToolButton()
     made.setText(text)
     made.setToolTip(tip)
@@ -165,7 +165,7 @@ def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True,
 
 
 def push(text: str, tip: str, run: Callable[[], object]) -> QPushButton:
-    """A dialog's button that Enter does not press from elsewhere; `tip` is also what screen readers say."""
+    """Return a dialog's button that Enter does not press from elsewhere; `tip` is also what screen readers say."""
     made = QPushButton(text)
     made.setToolTip(tip)
     made.setAccessibleName(tip or text)
@@ -175,7 +175,7 @@ def push(text: str, tip: str, run: Callable[[], object]) -> QPushButton:
 
 
 def switch(text: str, tip: str, on: bool = False) -> QToolButton:
-    """A button that stays down."""
+    """Return a button that stays down."""
     made = QToolButton()
     made.setText(text)
     made.setToolTip(tip)
@@ -187,7 +187,7 @@ def switch(text: str, tip: str, on: bool = False) -> QToolButton:
 
 
 def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str, id: str = "") -> QAction:
-    """A key (or several, with spaces between) that acts while `owner` or something in it has the focus.
+    """Bind a key (or several, with spaces between) that acts while `owner` or something in it has the focus.
 
     `id`: what the user's choice of another key is stored under; without one the key is fixed.
     """
@@ -220,7 +220,7 @@ class MenuButton(QToolButton):
 
 
 def copy_menu(tip: str, choices: Sequence[tuple[str, Callable[[], str]]]) -> MenuButton:
-    """A button that offers texts to put on the clipboard."""
+    """Return a button that offers texts to put on the clipboard."""
     made = MenuButton("Copy", tip)
     for name, text in choices:
         # The default value keeps this turn's text.
@@ -240,7 +240,7 @@ def row(
     owner: QWidget | None = None,
     grows: QWidget | QLayout | None = None,
 ) -> QHBoxLayout:
-    """Widgets and layouts beside each other; None stretches. `grows`: what takes the room that the others leave."""
+    """Lay widgets and layouts beside each other; None stretches. `grows`: what takes the room that the others leave."""
     return _filled(QHBoxLayout(), parts, margins, spacing, owner, grows)
 
 
@@ -251,7 +251,7 @@ def column(
     owner: QWidget | None = None,
     grows: QWidget | QLayout | None = None,
 ) -> QVBoxLayout:
-    """Widgets and layouts under each other; None stretches. `grows` as in `row`, a last widget where it is not said."""
+    """Lay widgets and layouts under each other; None stretches. `grows` as in `row`, by default a last widget."""
     last = parts[-1] if parts else None
     return _filled(
         QVBoxLayout(), parts, margins, spacing, owner, grows or (last if isinstance(last, QWidget) else None)
@@ -261,7 +261,7 @@ def column(
 def split(
     direction: Qt.Orientation, *parts: QWidget, sizes: Sequence[int] = (), stretch: Sequence[int] = ()
 ) -> QSplitter:
-    """Widgets with a thin handle between them, none of which can be dragged out of sight.
+    """Return a splitter of widgets with a thin handle between them, none of which can be dragged out of sight.
 
     `sizes`: in which proportion they share the room at first; `stretch`: what each takes of the room that a larger
     window gives, by default in proportion to the sizes they have then.

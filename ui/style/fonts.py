@@ -34,21 +34,21 @@ GROWTH, FIXED_POINTS = "growth", "fixed points"
 
 
 def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
-    """The first installed family of `wanted`, else the platform's."""
+    """Return the first installed family of `wanted`, else the platform's."""
     installed = set(QFontDatabase.families())
     family = next((name for name in wanted if name in installed), None)
     return QFont(family) if family else QFontDatabase.systemFont(fallback)
 
 
 def interface_font(points: float = INTERFACE_POINTS) -> QFont:
-    """For labels, lists and buttons."""
+    """Return the font for labels, lists and buttons."""
     font = _first(INTERFACE, QFontDatabase.SystemFont.GeneralFont)
     font.setPointSizeF(points)
     return font
 
 
 def fixed_font(points: float = CODE_POINTS) -> QFont:
-    """For code, prompts and answers, so many times larger as all text is now."""
+    """Return the font for code, prompts and answers, so many times larger as all text is now."""
     font = _first(FIXED, QFontDatabase.SystemFont.FixedFont)
     font.setPointSizeF(points * _growth())
     font.setFixedPitch(True)
@@ -57,7 +57,7 @@ def fixed_font(points: float = CODE_POINTS) -> QFont:
 
 
 def bold(font: QFont) -> QFont:
-    """The same font in bold."""
+    """Return the same font in bold."""
     made = QFont(font)
     made.setBold(True)
     return made

@@ -43,17 +43,17 @@ class _Engine(QIconEngine):
 
 
 def drawn_icon(draw: Draw) -> QIcon:
-    """An icon that `draw` draws."""
+    """Return an icon that `draw` draws."""
     return QIcon(_Engine(draw))
 
 
 def icon(name: str, role: str = "text") -> QIcon:
-    """The icon of a file in the theme's colour of this role, faded where its button is disabled."""
+    """Return the icon of a file in the theme's colour of this role, faded where its button is disabled."""
     return drawn_icon(partial(_draw_file, name, role))
 
 
 def icon_path(name: str) -> str:
-    """The file of an icon, with forward slashes as style sheets want them."""
+    """Return the file of an icon, with forward slashes as style sheets want them."""
     return str(files("resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
 
 

@@ -26,7 +26,7 @@ def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, size: floa
 
 
 def mark_icon(state: RegionState) -> QIcon:
-    """The mark as an icon, for lists and menus."""
+    """Return the mark as an icon, for lists and menus."""
 
     def draw(painter: QPainter, rect: QRect, enabled: bool) -> None:
         draw_mark(painter, QRectF(rect).center(), state, rect.height() * SIZE / 16)

@@ -16,7 +16,7 @@ class Sign:
 
     @property
     def text(self) -> str:
-        """Both."""
+        """Return both as one text."""
         return f"{self.symbol} {self.word}"
 
 
@@ -54,7 +54,7 @@ EXPLAINED = {
 
 
 def sign(outcome: str) -> Sign:
-    """The sign of an outcome; one we do not know keeps its own name."""
+    """Return the sign of an outcome; one we do not know keeps its own name."""
     return SIGNS.get(outcome, Sign("?", outcome.upper()))
 
 
@@ -75,7 +75,7 @@ def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool =
 
 
 def verdict_badge(verdict: VerdictRow | None, covering: int, *, going: bool) -> tuple[str, str, str]:
-    """Text, colour role and tip of the badge on a sample's card."""
+    """Return the text, colour role and tip of the badge on a sample's card."""
     tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
     return verdict_text(verdict, covering, going=going), verdict_role(verdict), tip
 
@@ -93,7 +93,7 @@ def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
 
 
 def outcome_role(outcome: str) -> str:
-    """The theme's colour role of a verdict's or a test's outcome."""
+    """Return the theme's colour role of a verdict's or a test's outcome."""
     if outcome in {"pass", "passed"}:
         return "good"
     if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
@@ -102,5 +102,5 @@ def outcome_role(outcome: str) -> str:
 
 
 def verdict_role(verdict: VerdictRow | None) -> str:
-    """The colour role of a verdict's badge."""
+    """Return the colour role of a verdict's badge."""
     return "neutral" if verdict is None else outcome_role(verdict.outcome)

@@ -35,7 +35,7 @@ ORDER = tuple(RegionState)
 
 
 def region_state(item: ItemRow) -> RegionState:
-    """The state of a region of a run."""
+    """Return the state of a region of a run."""
     if item.state == UNFINISHED:
         return RegionState.UNJUDGED
     # Waiting, running and dropped are the store's own words for it.
@@ -58,13 +58,13 @@ def goodness(item: ItemRow) -> float | None:
 
 
 def state_colour(state: RegionState) -> str:
-    """The colour of a state's mark and outline."""
+    """Return the colour of a state's mark and outline."""
     name = "dropped" if state is RegionState.UNJUDGED else state.value
     return current_theme().role(f"region_{name}")
 
 
 def state_words(item: ItemRow) -> str:
-    """The state in a few words, with the reason or the count."""
+    """Return the state in a few words, with the reason or the count."""
     state = region_state(item)
     if state is RegionState.DROPPED:
         return f"dropped: {item.reason}" if item.reason else "dropped"
@@ -81,7 +81,7 @@ def state_words(item: ItemRow) -> str:
 
 
 def number(value: float | None, sign: bool = False) -> str:
-    """A score with two decimals, a dash for none."""
+    """Return a score with two decimals, a dash for none."""
     if value is None:
         return "–"
     return f"{value:+.2f}" if sign else f"{value:.2f}"

@@ -164,7 +164,7 @@ class CellModel(ListedRows):
         return self.shown[row][1]
 
     def cell(self, index: Index) -> Cell:
-        """One cell."""
+        """Return the cell at an index."""
         return self.shown[index.row()][0][index.column()]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -209,7 +209,7 @@ class RowTable(QTableView):
 
 
 def table(name: str, row: int = ROW) -> QTableView:
-    """A table of whole rows that scrolls pixel by pixel; `row` as in RowTable."""
+    """Return a table of whole rows that scrolls pixel by pixel; `row` as in RowTable."""
     view = RowTable(row)
     view.setAccessibleName(name)
     view.setStyleSheet("QTableView::item { padding-left: 5px; padding-right: 5px; }")  # in line with the headings
@@ -218,7 +218,7 @@ def table(name: str, row: int = ROW) -> QTableView:
 
 
 def sorted_table(name: str, model: QAbstractTableModel, row: int = ROW) -> tuple[QTableView, QSortFilterProxyModel]:
-    """A table whose rows stand as the model has them, until somebody clicks on a heading; and what sorts them."""
+    """Return a table whose rows stand as the model has them until somebody clicks on a heading, and what sorts it."""
     view = table(name, row)
     ordered = QSortFilterProxyModel(view)
     ordered.setSourceModel(model)

@@ -21,7 +21,7 @@ def growth(widget: QWidget) -> float:
 
 
 def grown(widget: QWidget, pixels: int) -> int:
-    """A length that is `pixels` for text of the usual size."""
+    """Return a length that is `pixels` for text of the usual size."""
     return round(pixels * growth(widget))
 
 

@@ -94,7 +94,7 @@ class Theme:
         return mix(colour, self.surface, share)
 
     def heat(self, value: float | None) -> str:
-        """The colour of a score 0..1 from fail over partial to pass; neutral for None."""
+        """Return the colour of a score 0..1 from fail over partial to pass; neutral for None."""
         if value is None:
             return self.neutral
         if value <= 0.5:
@@ -102,16 +102,16 @@ class Theme:
         return mix(self.region_pass, self.region_partial, min(value, 1.0) * 2 - 1)
 
     def role(self, name: str) -> str:
-        """The colour of a role by its name, e.g. `good`; that of plain text for an empty one."""
+        """Return the colour of a role by its name, e.g. `good`; that of plain text for an empty one."""
         found: str = getattr(self, name or "text")
         return found
 
     def series(self, tone: str, place: int) -> str:
-        """The colour of the line or bar at a place: that of its tone, or the next one of the palette."""
+        """Return the colour of the line or bar at a place: that of its tone, or the next one of the palette."""
         return self.role(tone) if tone else self.palette[place % len(self.palette)]
 
     def token(self, kind: _TokenType) -> str:
-        """The colour of a pygments token type."""
+        """Return the colour of a pygments token type."""
         # `Name.Function.Magic` has no colour of its own: then that of `Name.Function`, and so on up to `Token`.
         probe: _TokenType | None = kind
         while probe is not None:
@@ -183,7 +183,7 @@ _PALETTES = (
 
 
 def _theme(name: str, column: int) -> Theme:
-    """The theme whose colours stand in a column of the tables above."""
+    """Return the theme whose colours stand in a column of the tables above."""
     tokens = {kind: colours[column] for kind, colours in _TOKENS.items()}
     roles = {role: colours[column] for role, colours in _ROLES.items()}
     return Theme(name=name, tokens=tokens, palette=_PALETTES[column], **roles)
@@ -193,7 +193,7 @@ LIGHT, DARK = _theme("light", 0), _theme("dark", 1)
 
 
 def current_theme() -> Theme:
-    """The theme that the application is in, as `QApplication.palette()` is its palette; light before one was chosen.
+    """Return the application's theme, as `QApplication.palette()` is its palette; light before one was chosen.
 
     Painters ask for it when they paint. Then nobody hands a theme from widget to widget, and what is made or hidden
     while the theme changes cannot miss it: a new style sheet makes Qt paint everything again.

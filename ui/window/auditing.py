@@ -30,7 +30,7 @@ LOOKS = 10
 
 
 def scoring(database: Path, run_ids: Sequence[int]) -> Errand:
-    """Scores the samples of runs; a writer of its own, like a run."""
+    """Score the samples of runs; this is a writer of its own, like a run."""
 
     def score(report: Report) -> None:
         from core.run.results import open_store
@@ -69,7 +69,7 @@ class Auditing(QObject):
 
     @property
     def page(self) -> AuditPage:
-        """Made when it is first needed: its charts take a moment to load."""
+        """Return the page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
             from ui.audit.page import AuditPage
 
@@ -178,7 +178,7 @@ class Auditing(QObject):
 
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
-    """The figures, and how many samples have no scores yet."""
+    """Return the figures, and how many samples have no scores yet."""
     from core.analyses.audit.judged import unscored  # in the background: the window opens sooner
     from core.analyses.registry import analyse
 

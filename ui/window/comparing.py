@@ -52,7 +52,7 @@ class Comparing(QObject):
 
     @property
     def page(self) -> ComparePage:
-        """The page, made when it is first needed: its charts take a moment to load."""
+        """Return the page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
             self._page = self._make_page()
             self.page_made.emit(self._page)
@@ -79,7 +79,7 @@ class Comparing(QObject):
         return page
 
     def pieces(self) -> tuple[Work, ...]:
-        """The page in small steps, to be made while nobody waits for it."""
+        """Return the page in small steps, to be made while nobody waits for it."""
 
         def make_side() -> None:
             self.page.make_side()
@@ -172,7 +172,7 @@ class Comparing(QObject):
 
 
 def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:
-    """The runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
+    """Return the runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
 
     Where none can, the newest two that can stand beside each other.
     """

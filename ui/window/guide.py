@@ -43,7 +43,7 @@ class Highlight:
 
 
 def highlights(run_id: int, reader: Reader) -> tuple[RunRow, list[Highlight]]:
-    """The run, and what is worth a look in it, at most three samples."""
+    """Return the run, and what is worth a look in it, at most three samples."""
     known = [item for item in reader.items(run_id) if item.admitted and not item.extra and item.tally]
     found = (_made_possible(reader, known), _without(reader, known), _failure(reader, known))
     return reader.run(run_id), [each for each in found if each is not None]
@@ -76,7 +76,7 @@ def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
 
 
 def _failure(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
-    """Code that runs, fails a test, and comes nearest to the original."""
+    """Return the code that runs, fails a test, and comes nearest to the original."""
     failing = [(item, code) for item in items if not item.headline for code in _codes(reader, item, passing=False)]
     if not failing:
         return None
@@ -101,7 +101,7 @@ def _baseline(item: ItemRow) -> float:
 
 
 def _codes(reader: Reader, item: ItemRow, *, passing: bool) -> Iterator[SampleRow]:
-    """Judged code from descriptions of the model's own that do not recite the original."""
+    """Yield judged code from descriptions of the model's own that do not recite the original."""
     samples = reader.samples(item.id)
     words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not recites(s)}
     wanted = Outcome.PASS if passing else Outcome.FAIL

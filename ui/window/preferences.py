@@ -124,7 +124,7 @@ def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget
     """Return the steps of the tour for a new user, with the keys that hold now."""
 
     def by_key(name: str, sentence: str) -> str:
-        """A sentence about the key that holds now; nothing where there is none."""
+        """Return a sentence about the key that holds now; nothing where there is none."""
         key = keymap.binding(name).first
         return f" {sentence.format(key)}" if key else ""
 

@@ -43,7 +43,7 @@ class Places:
     choose: Callable[[int], object]
 
     def find(self, words: str) -> list[Target]:
-        """The places meant: names with all words, then regions with them in their code, then similar names."""
+        """Return the places meant: names with all words, then regions with them in their code, then similar names."""
         found = list(islice(self._named(words), MOST))
         if not words.strip():
             return found

@@ -100,7 +100,10 @@ class Opening(QObject):
 
 
 def _generated(file: Path) -> Path:
-    """Loaded when it is first asked: it reads and writes whole benchmarks. Raises ProjectError."""
+    """Return the folder of the project that a file stands for. Raises ProjectError.
+
+    Loaded when it is first asked: it reads and writes whole benchmarks.
+    """
     from core.trips.files import project_for
 
     root = project_for(file)

@@ -131,7 +131,7 @@ class TraceView(QObject):
             self._wide.set_trace(self._item, [])
 
     def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
-        """The code a sample stands for: itself, or the first reconstruction from a description.
+        """Return the code a sample stands for: itself, or the first reconstruction from a description.
 
         Of an item in words it may be words too, which are held against the item's.
         """

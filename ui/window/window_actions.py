@@ -95,15 +95,15 @@ class WindowActions:
         self._by_name = dict(zip(names, self.all(), strict=True))
 
     def __getitem__(self, name: str) -> QAction:
-        """The action of a name. Raises KeyError."""
+        """Return the action of a name. Raises KeyError."""
         return self._by_name[name]
 
     def groups(self) -> Mapping[str, Sequence[QAction]]:
-        """The actions by the heading they stand under."""
+        """Return the actions by the heading they stand under."""
         return self._groups
 
     def all(self) -> list[QAction]:
-        """Every action, in menu order."""
+        """Return every action, in menu order."""
         return [action for actions in self._groups.values() for action in actions]
 
     def connect(self, handlers: Mapping[str, Callable[[], object]]) -> None:
@@ -141,7 +141,7 @@ class WindowActions:
 
 
 def theme_menu(window: QWidget, now: Callable[[], str], choose: Callable[[str], object]) -> QMenu:
-    """System, light, dark; one of them is on."""
+    """Return a menu of system, light and dark, one of which is on."""
     menu, group = QMenu("Theme", window), QActionGroup(window)
     for choice in CHOICES:
         action = menu.addAction(choice.capitalize())

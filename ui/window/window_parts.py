@@ -263,7 +263,7 @@ class WindowParts(QWidget):
             self._splitters["right"].setSizes(shares["right"])
 
     def _shares(self, width: int, height: int) -> dict[str, list[int]]:
-        """Pixels by splitter, the outer ones first."""
+        """Return the pixels of panes by splitter, the outer ones first."""
         left, round_trip = min(int(width * LEFT), WIDEST_LEFT), min(int(width * ROUND_TRIP), WIDEST_ROUND_TRIP)
         return {
             "whole": [left, width - left],
