@@ -55,7 +55,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
 
 
 def _begin(window: MainWindow, project: Path | None, database: Path, start: RunSettings | None) -> None:
-    window.open_database(database, project.expanduser().absolute() if project else None)
+    window.open_database(database, project.expanduser().resolve() if project else None)
     if project is not None:
         window.open_project(project)
     if start is not None:

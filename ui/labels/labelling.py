@@ -135,7 +135,10 @@ class Labelling(QObject):
         """Read which samples there are and begin at the first one without a label."""
         run, database = self._inspection.run, self._inspection.database
         if run is not None and database is not None:
-            self._desk = Desk(database, run.id, tuple(self.runs()))
+            desk = Desk(database, run.id, tuple(self.runs()))
+            if self._desk is not None and desk.runs != self._desk.runs:
+                self._panel.forget()  # what is on show, and what could be undone, may be of a run that is left out now
+            self._desk = desk
             self._ask(anew=True)
 
     def _ask(self, anew: bool = False) -> None:
@@ -178,8 +181,12 @@ class Labelling(QObject):
             return
         panel, bar, shown = self._panel, self._bar, self._queue.current
         asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), panel.name, panel.blind.isChecked())
-        self._queue = make_queue(stock.rows, stock.labelled, asked)
-        if not anew and shown is not None and shown in self._queue.samples:
+        before, self._queue = self._queue.samples, make_queue(stock.rows, stock.labelled, asked)
+        if not anew and shown is not None:
+            # Of more samples others would be drawn: what was in turn stays so, and what came since stands behind it.
+            more = [each for each in self._queue.samples if each not in set(before)]
+            room = max(asked.size - len(before), 0) if asked.size else len(more)
+            self._queue.samples = [*before, *more[:room]]
             self._queue.go_to(shown)
         else:
             self._ready = {}

@@ -296,7 +296,7 @@ class LabelsPanel(QWidget):
         if self._sample is None or self.held or not self._is_named():
             return
         written = self.note.text().strip() if note is None else note
-        given = Given(self._run_id, self._sample.id, mode, written if mode else "")
+        given = Given(self._run_id, self._sample.id, mode, written if mode or stay else "")
         # Before it is asked for: afterwards the sample's own label is the new one already.
         self._session.add(given, self._own(), counts=bool(mode))
         self.label_requested.emit(given)

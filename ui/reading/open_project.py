@@ -41,7 +41,7 @@ class OpenProject(QObject):
 
     def open(self, root: Path, needs_python: bool = True) -> None:
         """Read a project's files; a folder without any Python will do if it has a history or none is needed."""
-        root = root.expanduser().absolute()
+        root = root.expanduser().resolve()
         if self.root != root:
             self.codebase = None
         self.root, self._needs_python = root, needs_python

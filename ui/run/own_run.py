@@ -15,6 +15,7 @@ from core.run.events import Event, Progress, SampleReady, TextStreamed
 from core.settings import RunSettings
 from core.store.rows import PaceRow
 from core.types import Item, Span
+from ui.background.coordinator import RunState
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import Inspection, LookedAt, Wanted
 from ui.reading.open_project import OpenProject
@@ -68,6 +69,7 @@ class OwnRun(QObject):
         parts.preparing.left.connect(self._leave_preparing)
         for view in (parts.tree, parts.regions.table):
             view.clicked.connect(self._leave_preparing)
+        parts.tree.file_chosen.connect(lambda _: self._leave_preparing())
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
@@ -210,6 +212,7 @@ class ByHand(QObject):
         self._selecting.probe_asked.connect(self.probe)
         control.coordinator.answered.connect(self._take_answer)
         control.ended.connect(self._end)
+        control.coordinator.state_changed.connect(self._note_state)
 
     def describe(self, item_id: int, text: str) -> None:
         """Run the backward pass on the user's own description of a region of the run that is shown."""
@@ -241,6 +244,11 @@ class ByHand(QObject):
         self._browsing.await_item(begun)
         if not begun:
             self._selecting.settle()
+
+    def _note_state(self, state: RunState) -> None:
+        """Forget the round trip that waits: who stops a check wants none after it."""
+        if state is RunState.STOPPING:
+            self._then = None
 
     def _take_answer(self, answer: object) -> None:
         if isinstance(answer, Item):

@@ -129,6 +129,7 @@ class EndpointDialog(QDialog):
         self.setMinimumWidth(760)  # lines of code, as they came
         self.report.show()
         self.adjustSize()
+        keep_on_screen(self)
 
     def _fail(self, error: Exception) -> None:
         self.list.setEnabled(True)

@@ -26,7 +26,7 @@ def run_summary(run: RunRow | None) -> str:
         return "No run yet"
     parts = [
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
-        f"{run.items_complete}/{run.items_expected} {noun(run.task)}s" if run.items_expected else "tried by hand",
+        f"{run.items_complete}/{run.items_expected} {noun(run.task)}s" if run.regions_wanted else "tried by hand",
         run.models,
     ]
     kind = task(run.task)

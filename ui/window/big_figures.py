@@ -54,7 +54,7 @@ class BigFigures(QWidget):
         return {"big-figures": self.turn}
 
     def turn(self) -> None:
-        """Show the page, or what was on show before."""
+        """Show the page, or the views again."""
         if self._parts.shows(self):
             self._parts.leave_page()
         else:

@@ -141,6 +141,7 @@ class Searching(QObject):
 
     def _open_file(self, path: str) -> None:
         self._parts.leave_page()
+        self._parts.preparing.left.emit()
         self._parts.code.open_file(path)
 
     def _files(self) -> Sequence[SourceFile]:
@@ -148,4 +149,6 @@ class Searching(QObject):
         return codebase.files if codebase else ()
 
     def _show_hit(self, hit: Hit) -> None:
+        self._parts.leave_page()
+        self._parts.preparing.left.emit()
         self._parts.code.show_place(hit.path, hit.line, hit.column, hit.length)

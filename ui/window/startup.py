@@ -66,6 +66,7 @@ class Opening(QObject):
             self._open_folder(root)
 
     def _open_folder(self, root: Path) -> None:
+        root = root.resolve()  # as runs name their projects
         self.begun.emit()
         self._postponed = None
         self._inspection.choose_run(Wanted(root=str(root), file=origin_of(root).file))

@@ -133,7 +133,8 @@ class WindowParts(QWidget):
 
     def prepare(self, shown: bool) -> None:
         """Show in place of the code what a run does before its model writes, or the code and all beside it again."""
-        self._middle.setCurrentIndex(int(shown and not (self._alone or self._large)))
+        large = self._large and self.tabs.currentWidget() is self.desk
+        self._middle.setCurrentIndex(int(shown and not (self._alone or large)))
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
         self._splitters[name] = made = split(direction, *parts, stretch=STRETCH[name])
