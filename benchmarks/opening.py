@@ -13,7 +13,7 @@ project, and at last the medians:
 - `judge_cold_vs_plain`: `judge` of a deletion with nothing kept.
 - `pass_vs_plain`: the median verdict on the region with a comment behind it, in one process that has learned the suite.
 
-Where the time went stands on standard error, by the stages that are reported.
+Standard error says what the verdicts were, and the last words of a `sample` that did not end well.
 """
 
 from __future__ import annotations

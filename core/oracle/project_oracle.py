@@ -323,7 +323,9 @@ class ProjectOracle:
         if known is not None:
             return replace(known, oracle=self.name)
         verdict = self._judged(candidate, tests, every_test=False, again=False, confirm=False)
-        if verdict.outcome.judged and self._cache is not None and self._key:
+        # What a busy machine may have decided is asked again at the next opening.
+        steady = verdict.outcome in (Outcome.PASS, Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.NOT_EXECUTED)
+        if steady and self._cache is not None and self._key:
             with self._keeping:
                 self._admissions[digest] = verdict
                 self._cache[0].keep_admissions(self._key, self._admissions)
@@ -390,7 +392,7 @@ class ProjectOracle:
         covering = covering or promising_first(places, whole, baseline)
         if not confirm:
             return self._once(Trial(candidate, covering, every_test, again=again))
-        known = frozenset(tests)
+        known = frozenset(covering)
         rest = tuple(test for test in whole if test not in known)
         if not rest:
             return self._once(Trial(candidate, covering, every_test, again=again))
@@ -407,7 +409,7 @@ class ProjectOracle:
     def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
         asked = 0
-        late = [chain for chain in dict.fromkeys(self._late.values()) if chain is not None]
+        late = [chain for chain in dict.fromkeys(list(self._late.values())) if chain is not None]
         for chain in (*baseline.chains, *late):
             if chain in self._unsteady:
                 continue
@@ -444,7 +446,10 @@ class ProjectOracle:
         if not doubtful:
             return False
         ran = tuple(test.node_id for test in verdict.tests)
-        plain = {test.node_id: test.outcome for test in self._once(Trial(None, ran, every_test=True)).tests}
+        untouched = self._once(Trial(None, ran, every_test=True))
+        if not untouched.outcome.judged:
+            return False
+        plain = {test.node_id: test.outcome for test in untouched.tests}
         needing = [test for test in doubtful if plain.get(test, "passed") != "passed"]
         self._proven.update(set(doubtful).difference(needing))
         for test in needing:
@@ -478,7 +483,10 @@ class ProjectOracle:
         verdict = self._once(trial)
         if verdict.outcome is Outcome.PASS or not verdict.outcome.judged:
             return verdict
-        if not self._untouched_passes(replace(trial, candidate=None)):
+        untouched = self._once(replace(trial, candidate=None))
+        if not untouched.outcome.judged:
+            return untouched
+        if untouched.outcome not in (Outcome.PASS, Outcome.TAMPERED):
             return None
         return verdict if trial.again else self._once(replace(trial, again=True))
 

@@ -361,7 +361,12 @@ class SuiteRun:
                     if not left:
                         return
                     stage = "learning the tests: in their own order"
-                    made = [self._runner.run(fresh, stage, progress, tests=left, whole=whole) for _ in range(STEADY)]
+                    try:
+                        made = [
+                            self._runner.run(fresh, stage, progress, tests=left, whole=whole) for _ in range(STEADY)
+                        ]
+                    except ProjectError:  # it hangs, or ends the interpreter, in this company: they stay set aside
+                        return
                     runs.extend(made)
                     bad = [node for node in left if any(run.outcomes.get(node, MISSING)[0] != "passed" for run in made)]
                     if not bad:

@@ -23,7 +23,8 @@ from core.types import CoverageMap, Suite, TestCase
 
 def baseline() -> Baseline:
     tests = (TestCase("t.py::a", 0.5), TestCase("t.py::b", 0.1))
-    coverage = CoverageMap(("t.py::a", "t.py::b"), {"x.py": {3: frozenset({0, 1})}}, {"x.py": frozenset({1, 2})})
+    lines = {3: frozenset({1, 2}), 4: frozenset({0})}  # a test that is set aside comes first
+    coverage = CoverageMap(("t.py::e", "t.py::a", "t.py::b"), {"x.py": lines}, {"x.py": frozenset({1, 2})})
     needing = (TestCase("t.py::d", 0.2),)
     suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7", own_order=needing, not_asked=("t.py::e",))
     allowed = Allowances(frozenset({"a.b"}), frozenset({("os.fork", "lib.py")}))

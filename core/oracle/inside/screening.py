@@ -204,7 +204,8 @@ def _is_of_own_parts(node: ast.FunctionDef) -> bool:
         return False
     if node.name == "__contains__":
         return len(body) == 1 and _hands_on(last.value, *names)
-    return _mirrors(last.value, *names)
+    asked = _ASKED.get(node.name)
+    return asked is not None and _mirrors(last.value, *names, asked, node.name == "__eq__")
 
 
 def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
@@ -228,14 +229,34 @@ def _is_check(node: ast.expr, other: str) -> bool:
     return getattr(node.args[0], "id", "") == other
 
 
-def _mirrors(node: ast.expr, own: str, other: str) -> bool:
-    """Return whether it compares parts of both objects, the same of each, and nothing else."""
+_ASKED = {
+    "__eq__": (ast.Eq, ast.Is),
+    "__ne__": (ast.NotEq, ast.IsNot),
+    "__lt__": (ast.Lt, ast.Eq),
+    "__le__": (ast.Lt, ast.LtE, ast.Eq),
+    "__gt__": (ast.Gt, ast.Eq),
+    "__ge__": (ast.Gt, ast.GtE, ast.Eq),
+}
+"""What each comparison may ask of the parts: with others beside it one could be true of everything."""
+
+
+def _mirrors(node: ast.expr, own: str, other: str, asked: tuple[Any, ...], strict: bool) -> bool:
+    """Return whether it compares parts of both objects, the same of each, and nothing else.
+
+    `asked`: the comparisons that it may make; `strict`: all parts must hold, not one of them.
+    """
     if isinstance(node, ast.BoolOp):
-        parts = [part for part in node.values if not _is_check(part, other)]
-        return bool(parts) and all(_mirrors(part, own, other) for part in parts)
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        every = isinstance(node.op, ast.And)
+        parts = [part for part in node.values if not (every and _is_check(part, other))]
+        return (
+            bool(parts) and (every or not strict) and all(_mirrors(each, own, other, asked, strict) for each in parts)
+        )
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], asked):
         return False
     left, right = node.left, node.comparators[0]
+    sides_read = [{each.id for each in ast.walk(side) if isinstance(each, ast.Name)} for side in (left, right)]
+    if any({own, other} <= names for names in sides_read):
+        return False
     read = [each for each in ast.walk(left) if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)]
     # Called through its parts, `other` could be asked to agree; `self.real == other.real` holds of equal numbers only
     # by the looks of it: `imag` is 0 of all of them.
@@ -261,7 +282,7 @@ def _hands_on(node: ast.expr, own: str, key: str) -> bool:
 
     A method of the key may be asked before: `key.lower() in self.part`.
     """
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
         where = node.comparators[0]
         return _reads(node.left, key) and isinstance(where, ast.Attribute) and getattr(where.value, "id", "") == own
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "__contains__":

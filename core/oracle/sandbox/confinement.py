@@ -296,6 +296,8 @@ class Answers:
                     flags = _GO_ON
             except OSError as trouble:
                 error = trouble.errno or errno.EPERM
+            except (OverflowError, ValueError):  # a pointer or a number that can stand for nothing
+                error = errno.EFAULT
             fcntl.ioctl(self._listener, _SEND, struct.pack("=QqiI", number, 0, -error, flags))
 
     def _judge(self, number: int, caller: int, name: str, arguments: Sequence[int]) -> bool:
