@@ -115,7 +115,9 @@ def _print_estimate(options: argparse.Namespace) -> int:
 
 def run_command(options: argparse.Namespace) -> int:
     """Start or resume a run in the terminal, or say what one costs."""
-    if options.estimate and options.resume is None:
+    if options.estimate:
+        if options.resume is not None:
+            raise UserError("A run that is resumed cannot be estimated.", "Leave --estimate or --resume out.")
         return _print_estimate(options)
     fitting, left_out = serving.models_in(options) if options.resume is None else ([], [])
     settings = run_settings(options, fitting)

@@ -65,7 +65,8 @@ def article(noun: str) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 region`, `40 regions`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def few(number: int, noun: str, more: str = "") -> str:

@@ -204,6 +204,7 @@ class Line:
                 timeout=timeout + GRACE,
                 extensions={"trace": self._watch},
             ) as response:
+                self._connected = True  # it answers: what breaks from here on is no connection of long ago
                 if not response.is_success:
                     raise _refusal(response)
                 return _received(response, hear)
@@ -282,8 +283,9 @@ class _Events:
             name, _, value = line.strip().partition(b":")
             if name == b"data" and value.strip() == b"[DONE]":
                 self.ended = True
-            elif name in (b"data", b"error"):
-                self._take(json.loads(value))
+            elif name in (b"data", b"error") and value.strip():
+                event = json.loads(value)
+                self._take({"error": event} if name == b"error" else event)
         new = "".join(self._text[texts:]), "".join(self._thoughts[thoughts:])
         if self._hear is not None and any(new) and self._hear(*new):
             self.ended, self._reason = True, self._reason or "stop"

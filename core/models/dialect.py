@@ -32,6 +32,8 @@ _REFUSAL = re.compile(
     r"|does not",
     re.IGNORECASE,
 )
+_THINKING = re.compile(r"think(?:ing)? value|reasoning value|support thinking", re.IGNORECASE)
+"""Ollama's words for a refusal of `reasoning_effort`, which it does not name."""
 _WINDOW = re.compile(r"context|too (large|long|many)|exceed|at most|limit was reached", re.IGNORECASE)
 """A complaint of the prompt's length may name `max_tokens` and is none about that field."""
 
@@ -59,15 +61,16 @@ class Dialect:
         names = dict(self._names)
         return {new: value for name, value in body.items() if (new := names.get(name, name))}
 
-    def learn(self, failure: HttpFailure, body: Mapping[str, object]) -> bool:
-        """Heed a refusal of what `fitted` made of `body`; whether to ask again without the field it complains of."""
+    def learn(self, failure: HttpFailure, asked: Mapping[str, object]) -> bool:
+        """Heed a refusal of `asked`, as it was sent; whether to ask again without the field it complains of."""
         with self._lock:
             for name in LEFT_OUT:
                 sent = self._names.get(name, name)
-                if name in body and sent and refuses(failure, sent):
+                if sent in asked and sent and refuses(failure, sent):
                     self._drop(name, sent)
                     return True
-                if name in body and sent != name and refuses(failure, name):
+                was = next((each for each in (name, RENAMED.get(name, name)) if each in asked), "")
+                if was and was != sent and refuses(failure, was):
                     return True  # another question, which was under way, has found the same
         return False
 
@@ -83,7 +86,8 @@ class Dialect:
 def refuses(failure: HttpFailure, name: str) -> bool:
     """Return whether a failure is the server's refusal of that very field."""
     said = failure.said
-    if failure.status not in REFUSING or not re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", said):
+    named = re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", said)
+    if failure.status not in REFUSING or not (named or (name == "reasoning_effort" and _THINKING.search(said))):
         return False
     if said.endswith(f" '{name}'"):  # the field that the server itself names as the one it complains of
         return not (_WINDOW.search(said) and "max" in name and not _REFUSAL.search(said))

@@ -381,13 +381,13 @@ class RemoteModel:
         """Ask once, in the server's own dialect. Raises HttpFailure, also when another model answers than before."""
         while True:
             merged, room = self._merged, self._room(request)
-            body = self._body(request, room)
+            asked = self._dialect.fitted(self._body(request, room))
             try:
-                answer = self._complete(self._dialect.fitted(body), hearing, timeout or self._server.timeout)
+                answer = self._complete(asked, hearing, timeout or self._server.timeout)
             except HttpFailure as failure:
                 if not merged and _SYSTEM_REFUSED.search(failure.said):
                     self._merged = True
-                elif not self._needs_room(request, room, _ran_out(failure)) and not self._dialect.learn(failure, body):
+                elif not self._needs_room(request, room, _ran_out(failure)) and not self._dialect.learn(failure, asked):
                     raise
             else:
                 if not self._needs_room(request, room, self._thought(answer)):

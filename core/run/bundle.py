@@ -182,7 +182,7 @@ def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
 
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
     """Add a file and return the hash of what was added, whatever becomes of the file meanwhile."""
-    digest, info = hashlib.sha256(), zipfile.ZipInfo.from_file(path, name)
+    digest, info = hashlib.sha256(), zipfile.ZipInfo.from_file(path, name, strict_timestamps=False)
     info.compress_type = archive.compression
     with path.open("rb") as source, archive.open(info, "w") as target:
         while data := source.read(1 << 20):

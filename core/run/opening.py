@@ -19,7 +19,7 @@ from core.models.loading import check_machine, model_file, open_model
 from core.models.styles import as_recorded, forward_only
 from core.platform import usable_cores
 from core.run.control import Control
-from core.run.state import Caller, Emit, Parts, Run
+from core.run.state import Caller, Emit, Heard, Parts, Run
 from core.settings import ModelSettings, NamedModel, RunSettings
 from core.settings.cores import share_cores
 from core.source.codebase import project_name
@@ -167,7 +167,7 @@ def reopen(
     as_before = replace(settings, generation=as_recorded(settings.generation, models))
     parts = open_parts(stack, Path(row.project_root), as_before, Caller(emit, control))
     require_same(parts, settings, store, run_id)
-    return Run(run_id, settings, parts, store, emit, control)
+    return Run(run_id, settings, parts, store, emit, control, heard=Heard(fresh=False))
 
 
 def require_same(parts: Parts, settings: RunSettings, store: Store, run_id: int) -> None:

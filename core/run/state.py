@@ -183,6 +183,10 @@ class Budget:
             row.forward: (row.prompt_tokens, row.completion_tokens) for row in run.store.reader.spent(run.id)
         }
         self._told = False
+        settings = run.settings
+        ends = (settings.forward.endpoint, settings.backward.endpoint)
+        if settings.budget_money is not None and all(price(each, 1, 1) is None for each in ends):
+            run.emit(Notice("--budget-money never pauses this run: give --price-read and --price-written as well."))
 
     def take(self, generation: Generation, forward: bool) -> None:
         """Count a sample in, and stop the run once it took more than it may."""

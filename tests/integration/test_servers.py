@@ -13,6 +13,8 @@ from chat_server import KINDS, PLAIN, Answer, Kind, chat_server, completion, eve
 
 from core.errors import Cancelled, ModelError, UserError
 from core.generation import INFILL, Generation, Infill, Message, Prompt, Request
+from core.models.chat_http import HttpFailure
+from core.models.dialect import Dialect
 from core.models.endpoint import open_endpoint
 from core.models.gate import Gate
 from core.models.remote import RemoteModel
@@ -390,3 +392,18 @@ def test_requests_at_a_time_grow_as_long_as_that_brings_more() -> None:
     assert [server.round() for _ in range(20)][-3:] == [16, 32, 16], "after some rounds more is tried again"
     fixed = Served(16, begin=6, most=6)
     assert {fixed.round() for _ in range(5)} == {6}
+
+
+def test_what_two_questions_under_way_find_refused_is_renamed_once_and_asked_for_no_third_time() -> None:
+    said: list[str] = []
+    dialect = Dialect(said.append)
+    asked = dialect.fitted({"max_tokens": 9, "stream": True})
+    openai = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+    refusal = HttpFailure("", False, status=400, said=openai)
+    assert dialect.learn(refusal, asked) and dialect.learn(refusal, asked)
+    assert dialect.fitted({"max_tokens": 9}) == {"max_completion_tokens": 9} and len(said) == 1
+    unknown = HttpFailure("", False, status=400, said="Unknown field foo. Supported parameters: seed, stream.")
+    tries = 0
+    while tries < 5 and dialect.learn(unknown, dialect.fitted({"max_tokens": 9, "seed": 1, "stream": True})):
+        tries += 1
+    assert tries == 2, "each field that is named is left out once; then the refusal stands"

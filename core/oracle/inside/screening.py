@@ -205,7 +205,7 @@ def _is_of_own_parts(node: ast.FunctionDef) -> bool:
     if node.name == "__contains__":
         return len(body) == 1 and _hands_on(last.value, *names)
     asked = _ASKED.get(node.name)
-    return asked is not None and _mirrors(last.value, *names, asked, node.name == "__eq__")
+    return asked is not None and _mirrors(last.value, names[0], names[1], asked, node.name == "__eq__")
 
 
 def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
