@@ -132,7 +132,7 @@ def _scores_table(run: RunRow) -> Table:
 
 
 def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
-    """Pair scores that the kind shows beside its figures."""
+    """Add the pair scores that the kind shows beside its figures."""
     stored = reader.metrics(run.id)
     for metric, words in task(run.task).metrics.items():
         if metric in stored:

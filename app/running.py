@@ -297,7 +297,7 @@ class _RunDisplay:
 
     @contextmanager
     def saying_how_to_go_on(self) -> Iterator[Emit]:
-        """Gives what follows the run. Raises the error that ended it, OSError for output that found no place."""
+        """Yield what follows the run. Raises the error that ended it, OSError for output that found no place."""
         try:
             with _written_out():
                 try:
@@ -342,7 +342,7 @@ def _written_out() -> Iterator[None]:
 
 @contextmanager
 def stopping(control: Control) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal stop the run in an orderly way; a second Ctrl-C ends at once."""
+    """Stop the run in an orderly way on Ctrl-C, SIGTERM and a closed terminal; a second Ctrl-C ends at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         # The next Ctrl-C is for somebody who does not want to wait for the sample in flight.

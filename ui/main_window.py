@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         )
 
     def _connect_shell(self) -> None:
-        """Bars, menus and dialogs."""
+        """Connect bars, menus and dialogs."""
         parts, bar = self.parts, self.parts.bar
         # A project without a run, or with the run that is on show already, would stay hidden behind a page.
         self.opening.begun.connect(parts.leave_page)
@@ -313,7 +313,7 @@ class MainWindow(QMainWindow):
         self.queueing.note_runs(overview.runs)
 
     def _offer_unfinished(self, overview: Overview) -> None:
-        """Once for each database: what runs it has that did not finish."""
+        """Offer once for each database the runs in it that did not finish."""
         database = self.inspection.database
         if database is not None and database != self._offered and self.inspection.stored:
             self._offered = database

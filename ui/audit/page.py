@@ -69,7 +69,7 @@ class AuditPage(QWidget):
         self.score_button.hide()
 
     def say(self, title: str, text: str) -> None:
-        """Words in the place of figures."""
+        """Show words in the place of figures."""
         self._empty.say(title, text)
         self.finding.clear()
         self.score_button.hide()

@@ -62,7 +62,7 @@ class Errand(threading.Thread):
         self.error: Exception | None = None
 
     def run(self) -> None:
-        """Called by the thread."""
+        """Do the work and keep its answer, or the error that ended it; called by the thread."""
         try:
             self.answer = self._work(self._report)
         except Cancelled:
@@ -202,7 +202,7 @@ class Gateway(QObject):
             lane.shutdown(wait=False)
 
     def _run(self, key: str, turn: int, work: Callable[[], Any]) -> None:
-        """In a pool thread: do the work, post the answer."""
+        """Do the work in a pool thread and post the answer."""
         try:
             answer = _Answer(key, turn, work())
         except Exception as error:
@@ -212,7 +212,7 @@ class Gateway(QObject):
 
     @Slot(object)
     def _deliver(self, answer: _Answer) -> None:
-        """On the main thread: hand the answer over if nobody asked again."""
+        """Hand the answer over, on the main thread, if nobody asked again."""
         if self._closed or self._turns.get(answer.key) != answer.turn:
             return
         self._waiting.pop(answer.key, None)

@@ -52,7 +52,7 @@ class Scribe:
                 return
 
     def _open(self, database: Path) -> Store:
-        """In the lane: the store of this file."""
+        """Return the store of this file; called in the lane."""
         if self._store is None or self._store.path != database.resolve():
             from core.run.results import open_store  # in the lane: the window opens sooner
 

@@ -149,7 +149,7 @@ def paint_candidates(
 def _fill(
     painter: QPainter, canvas: Canvas, block: CandidateBlock, lines: range, colour: QColor, depth: Counter[int]
 ) -> None:
-    """Line by line, where it is not dark enough yet."""
+    """Fill a block line by line, where it is not dark enough yet."""
     filling = QColor(colour)
     filling.setAlphaF(FILLING)
     for line in range(max(block.first, lines.start), min(block.last + 1, lines.stop)):

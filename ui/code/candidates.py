@@ -78,7 +78,7 @@ class Candidates(QObject):
 def _consider(
     file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
 ) -> Sequence[Considered] | str:
-    """In the background, where the parser is imported too; a text says why there is nothing."""
+    """Return the candidates, or why there are none; runs in the background, where the parser is imported too."""
     from core.run.considered import considered
 
     if file.is_test:

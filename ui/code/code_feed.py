@@ -112,4 +112,4 @@ def _read(project: Path, commit: str, path: str) -> str:
 
 
 def _absent(error: Exception) -> None:
-    """The old code that is stored is shown alone."""
+    """Do nothing: the old code that is stored is shown alone."""

@@ -144,7 +144,7 @@ class Selecting(QObject):
         self._rest.start()
 
     def _leave_line(self) -> None:
-        """The bar speaks of a line only while the cursor is there."""
+        """Wait anew once the cursor has left a line: the bar speaks of a line only while the cursor is there."""
         if not self._editor.textCursor().hasSelection() and self._bar.isVisible():
             self._begin_rest()
 

@@ -129,12 +129,12 @@ class ComparePage(QWidget):
         return self.comparisons[self._place] if self._place < len(self.comparisons) else None
 
     def begin(self) -> None:
-        """Other runs are to be compared: whatever was on show was of those before."""
+        """Clear the page for other runs: whatever was on show was of those before."""
         self._stack.setCurrentWidget(self._empty)
         self.say("Comparing", "The runs are being read.")
 
     def say(self, heading: str, advice: str) -> None:
-        """No comparison to show, and why; figures stay, which need not have two runs with anything in common."""
+        """Say that there is no comparison, and why; figures stay: their runs need not have anything in common."""
         self.comparisons = ()
         self.summary.list.forget()
         self._empty.say(heading, advice)
@@ -173,7 +173,7 @@ class ComparePage(QWidget):
         self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_back(self) -> None:
-        """From traces or figures to the summary, from there to the code."""
+        """Go back from traces or figures to the summary, from there to the code."""
         if self._in_traces or (self.in_figures and self.comparisons):
             self.show_summary()
         else:

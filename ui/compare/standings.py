@@ -106,7 +106,7 @@ class Standings(QWidget):
 
 
 def _heads(title: str, other: str) -> list[Head]:
-    """With the measure that stands for a run, and the one beside it."""
+    """Return the headings with the measure that stands for a run, and the one beside it."""
     both = (capital(title), capital(other))
     return [
         Head("Run"),

@@ -71,7 +71,7 @@ class Details(QTabWidget):
         self.settings.fill([([Cell(text, tip=text) for text in row], at) for at, row in enumerate(told)])
 
     def _open(self, index: QModelIndex | None = None) -> None:
-        """The regions of the current file, the largest difference first."""
+        """Open the regions of the current file, the largest difference first."""
         current = self.file_table.currentIndex()
         if self._comparison is None or not current.isValid():
             return

@@ -71,11 +71,11 @@ class TraceSide(QWidget):
             self._choose(self._passing)
 
     def _show_chosen(self) -> None:
-        """Once the cards are drawn: both sides' cards and code at once would hold the window up."""
+        """Show the code once the cards are drawn: cards and code of both sides at once would hold the window up."""
         self._show_code(self.roundtrip.selected)
 
     def _show_code(self, sample_id: int | None) -> None:
-        """The chosen code, or the first made from the chosen description."""
+        """Show the chosen code, or the first made from the chosen description."""
         # `show_samples` will show the code in the next turn of the loop anyhow.
         if self._below.isActive():
             return
@@ -87,7 +87,7 @@ class TraceSide(QWidget):
         self.diff.show_code(item, sample, title, before=before)
 
     def _choose(self, passing: bool) -> None:
-        """The first reconstruction that tells why the runs disagree."""
+        """Choose the first reconstruction that tells why the runs disagree."""
         judged = ((each.id, each.verdict) for each in self._samples.values() if rebuilt(each))
         fitting = (number for number, verdict in judged if verdict and (verdict.outcome == "pass") == passing)
         first = next(fitting, None)
@@ -141,7 +141,7 @@ class Traces(QWidget):
             self._show()
 
     def take_focus(self) -> None:
-        """So that keys act at once."""
+        """Take the focus, so that keys act at once."""
         self.sides[0].roundtrip.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self) -> None:

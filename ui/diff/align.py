@@ -83,7 +83,7 @@ def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
 
 
 def _joined(blocks: Iterable[Block]) -> list[Block]:
-    """Without empty blocks; neighbours of one kind become one."""
+    """Return the blocks without empty ones; neighbours of one kind become one."""
     joined: list[Block] = []
     for block in blocks:
         if not block.left and not block.right:

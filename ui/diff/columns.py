@@ -110,7 +110,7 @@ class ChangeMap(QWidget):
         self.row_chosen.emit(int(event.position().y() / max(1, self.height()) * self._rows))
 
     def _colour(self, line: PaneLine) -> str:
-        """By kind; mere form in grey."""
+        """Return a mark's colour by the line's kind; mere form is grey."""
         if line.form:
             return current_theme().border
         return current_theme().role({Kind.INSERTED: "good", Kind.DELETED: "bad"}.get(line.kind, "warn"))
@@ -186,7 +186,7 @@ class Columns(QWidget):
             column(self._middle, panes, owner=self, grows=panes)
 
     def _fit_strip(self) -> None:
-        """A description above the panes takes no more height than its lines, and scrolls past the strip's."""
+        """Give a description above the panes no more height than its lines need; past the strip's it scrolls."""
         lines = int(self.description.document().size().height())  # a plain document counts lines
         heading = self._middle.sizeHint().height() - self.description.sizeHint().height()
         high = heading + lines * self.description.fontMetrics().lineSpacing() + 2 * SPACE + SPACE // 2
@@ -269,7 +269,7 @@ class Columns(QWidget):
         self._align()
 
     def _rewrap(self) -> None:
-        """A width has changed: align again once it is quiet."""
+        """Align again, after a width has changed, once it is quiet."""
         if self._wrap:
             self._timer.start()
 

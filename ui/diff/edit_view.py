@@ -78,7 +78,7 @@ class EditLines:
         return lines
 
     def changes(self) -> list[PaneLine]:
-        """By row, whether the edit was made there: for the map."""
+        """Return for each row whether the edit was made there, for the map."""
         kinds = {Made.SAME: Kind.EQUAL, Made.DONE: Kind.INSERTED}
         if not self._predicted:
             return [PaneLine(row.kind, "", NEW, 0, (), "") for row in self.diff.rows]

@@ -101,7 +101,7 @@ def lost_indentation(text: str) -> str:
 
 
 def _lost_by_one_statement(lines: Sequence[str], least: str) -> str:
-    """Lines that close it stand below its first one; without such a line the others stand one step further in."""
+    """Return the lost indentation: a closing line has that of the first, else the others stand one step further in."""
     if any(line.startswith(least) and _CLOSING.match(line[len(least) :]) for line in lines[1:]):
         return least
     step = "\t" if least.endswith("\t") else STEP

@@ -214,7 +214,7 @@ class Pane(QPlainTextEdit):
         return QSize(240, 160)
 
     def _recolour(self, side: int, first: int, stop: int) -> None:
-        """Lines of a side got their spans."""
+        """Colour the lines of a side that got their spans."""
         blocks = self._blocks[side]
         for number in range(first, stop):
             if number in blocks:
@@ -244,7 +244,7 @@ class Gutter(QWidget):
         self.setGeometry(contents.left(), contents.top(), self.sizeHint().width(), contents.height())
 
     def follow(self, rect: QRect, scrolled: int) -> None:
-        """The viewport has moved or changed."""
+        """Scroll or redraw, since the viewport has moved or changed."""
         if scrolled:
             self.scroll(0, scrolled)
         else:
@@ -265,7 +265,7 @@ class Gutter(QWidget):
             self._row(painter, self._pane.lines[number], place, current=number == self._pane.row())
 
     def _row(self, painter: QPainter, line: PaneLine, place: QRectF, *, current: bool) -> None:
-        """One row: its ground, its numbers, its sign, and a bar where the text cursor is."""
+        """Draw one row: its ground, its numbers, its sign, and a bar where the text cursor is."""
         theme, height = current_theme(), self._pane.fontMetrics().height()
         ground = self._pane.ground(line)
         if ground is not None:

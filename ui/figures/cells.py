@@ -45,7 +45,7 @@ class Cells(QWidget):
         self.setFocusProxy(self.table)
 
     def show_figure(self, figure: Table | Grid) -> None:
-        """Rows that stay keep their place, their order and the selection."""
+        """Show a figure; rows that stay keep their place, their order and the selection."""
         fresh = self._figure is None or self._figure.name != figure.name
         self._figure = figure
         heads = _heads(figure)
@@ -68,7 +68,7 @@ class Cells(QWidget):
         self._fit(view)
 
     def _fit(self, view: QTableView) -> None:
-        """Columns as wide as their words; the first one takes what room is left where it is a name."""
+        """Make columns as wide as their words; the first one takes what room is left where it is a name."""
         header = view.horizontalHeader()
         header.setStretchLastSection(False)  # else the last one would be measured as it is stretched
         view.resizeColumnsToContents()
@@ -181,7 +181,7 @@ def _ground(figure: Grid, cell: GridCell) -> str:
 
 
 def heat_colour(figure: Grid, value: float) -> str:
-    """From bad over the middle to good; where neither end is better, from one plain colour to another."""
+    """Return a colour from bad over the middle to good; where no end is better, from one plain colour to another."""
     at, theme = heat(figure, value), current_theme()
     if figure.scale.better and figure.centre is None:
         return theme.heat((at + 1) / 2)

@@ -19,7 +19,7 @@ SMALLEST = QSize(760, 440)
 
 
 def write_picture(shown: QWidget, path: Path) -> None:
-    """The widget as it looks, in room enough for its words, at twice its size. Raises OSError."""
+    """Write the widget as it looks, in room enough for its words, at twice its size. Raises OSError."""
     # Drawn larger than it may stand in a narrow window, where half of the names would be cut off.
     before, size = shown.geometry(), shown.size().expandedTo(SMALLEST).boundedTo(shown.maximumSize())
     picture = QPixmap(size * SCALE)

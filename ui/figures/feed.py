@@ -31,7 +31,7 @@ class FigureFeed(QObject):
         self._reading.rested.connect(self._ask)
 
     def note(self, *runs: int) -> None:
-        """Something was stored for the runs on show, or they are others: read them, now or after a rest."""
+        """Read the runs on show, now or after a rest: something was stored for them, or they are others."""
         if runs != self._runs:
             self._runs = runs
             # Figures of the runs before must not come up under the names of these.

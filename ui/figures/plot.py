@@ -116,7 +116,7 @@ class Plot(QWidget):
         return False
 
     def _key(self, key: Qt.Key) -> bool:
-        """Left and Right step along, Up and Down change to another line or group, Home and End jump, Enter opens."""
+        """Step along by Left and Right, change line or group by Up and Down, jump by Home and End, open by Enter."""
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._open()
             return True

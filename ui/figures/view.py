@@ -131,7 +131,7 @@ class FigureView(QWidget):
         return self.cells.whole() if isinstance(self.figure, (Table, Grid)) else self
 
     def _offer(self, choices: Sequence[Choice]) -> None:
-        """One box a choice; boxes that offer the same as before stay, with the focus they may have."""
+        """Offer one box a choice; boxes that offer the same as before stay, with the focus they may have."""
         boxes = self._choices.findChildren(QComboBox)
         if [box.property("choice") for box in boxes] != [each.name for each in choices]:
             for box in boxes:
@@ -156,7 +156,7 @@ class FigureView(QWidget):
         return box
 
     def _name(self) -> None:
-        """The names of lines and groups in their colours."""
+        """Show the names of lines and groups in their colours."""
         figure = self.figure
         colour = current_theme().series
         named: list[tuple[str, str]] = []

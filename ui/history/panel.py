@@ -182,7 +182,7 @@ class HistoryPanel(QWidget):
         self.select(self._chosen)
 
     def say_nothing(self, heading: str, advice: str) -> None:
-        """There is no history to show, and why."""
+        """Say that there is no history to show, and why."""
         with self._quietly():
             self.commits.set_commits((), ())
         self.empty.say(heading, advice)
@@ -217,7 +217,7 @@ class HistoryPanel(QWidget):
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
-        """A row that becomes current meanwhile was not chosen by the user."""
+        """Take no row that becomes current meanwhile for one that the user chose."""
         self._quiet = True
         try:
             yield
@@ -246,7 +246,7 @@ class HistoryPanel(QWidget):
         self.count.setText(f"{count}   {self._note}".rstrip())
 
     def _moved(self, current: QModelIndex, before: QModelIndex) -> None:
-        """Arrow keys: the edit of a commit that has one."""
+        """Go by the arrow keys to the edit of a commit that has one."""
         if not self._quiet and self.table.hasFocus():
             self._take(current)
 
@@ -256,7 +256,7 @@ class HistoryPanel(QWidget):
             self.item_chosen.emit(edits[0].id)
 
     def _next_edit(self, index: QModelIndex) -> None:
-        """Enter: the next edit of the same commit."""
+        """Go by Enter to the next edit of the same commit."""
         edits = self.commits.edits(index.row()) if index.isValid() else ()
         ids = [item.id for item in edits]
         if ids:

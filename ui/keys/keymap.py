@@ -164,7 +164,7 @@ class KeyMap(QObject):
         self.changed.emit()
 
     def _apply(self) -> None:
-        """The user's choices hold; a default that one of them has taken (in another version, say) gives way."""
+        """Apply the user's choices; a default that one of them has taken (in another version, say) gives way."""
         taken = {key: each for each in self._bindings.values() for key in self._own.get(each.name, ())}
         for each in self._bindings.values():
             own = self._own.get(each.name)
@@ -184,7 +184,7 @@ class KeyMap(QObject):
             focused = focused.parentWidget()
 
     def _check(self, binding: Binding, key: str) -> None:
-        """Raises UserError."""
+        """Raise UserError unless the key can be given to the binding."""
         sequence = QKeySequence(key, _PORTABLE)
         if not sequence.toString():
             raise UserError(f"{key!r} is no key.", "Press another one.")

@@ -153,7 +153,7 @@ class KeysDialog(QDialog):
     # ---- the list
 
     def _fill(self) -> None:
-        """Everything anew, the same line chosen."""
+        """List everything anew, with the same line chosen."""
         chosen = self._chosen()
         self._groups.clear()
         self.list.clear()

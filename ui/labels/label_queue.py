@@ -65,7 +65,7 @@ class LabelQueue:
         return self.samples[self.at] if self.samples else None
 
     def mark(self, sample_id: int, labelled: bool) -> None:
-        """A sample of the queue got a label, or lost it."""
+        """Note that a sample of the queue got a label, or lost it."""
         (self.labelled.add if labelled else self.labelled.discard)(sample_id)
 
     def step(self, by: int) -> bool:
@@ -141,7 +141,7 @@ class Pace:
         self.count = 0
 
     def add(self) -> None:
-        """A label was given now."""
+        """Count a label that is given now."""
         now = self._clock()
         if self._last is not None and now - self._last <= PAUSE:
             self._gaps.append(now - self._last)
@@ -149,7 +149,7 @@ class Pace:
         self.count += 1
 
     def take_back(self) -> None:
-        """The last label was undone."""
+        """Take back the last label, which was undone."""
         self.count = max(0, self.count - 1)
 
     def per_hour(self) -> int | None:
@@ -194,7 +194,7 @@ class LabelSession:
         self._progress = f"{done:,} of {total:,} · "
 
     def add(self, given: Given, own: LabelRow | None, *, counts: bool) -> None:
-        """A label was given where `own` was; one that takes a label back counts for nothing."""
+        """Note a label given where `own` was; one that takes a label back counts for nothing."""
         self._before.append(replace(given, mode=own.mode if own else "", note=own.note if own else ""))
         if counts:
             self._pace.add()

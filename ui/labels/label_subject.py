@@ -120,7 +120,7 @@ class LabelSubject(QWidget):
         return made
 
     def _show_edit(self, item: ItemRow, predicted: str | None) -> None:
-        """Old, new and, of a reconstruction, predicted code."""
+        """Show old, new and, of a reconstruction, predicted code."""
         self.original.hide()
         self.columns.hide()
         self.edit.show()

@@ -102,7 +102,7 @@ class Labelling(QObject):
         inspection.overview_changed.connect(lambda _: self._follow())
 
     def begin(self) -> None:
-        """The panel came into view: make the queue if there is none for this run, or if the run went on."""
+        """Make the queue, once the panel is in view, if there is none for this run, or if the run went on."""
         run, database = self._inspection.run, self._inspection.database
         # Coming back to the tab keeps the queue, and the place in it.
         if run is None or database is None:
@@ -172,7 +172,7 @@ class Labelling(QObject):
         self._say()
 
     def _follow(self) -> None:
-        """While somebody looks, the queue is of what the run has by now: who waits for a failure must see it."""
+        """Keep the queue, while somebody looks, to what the run has by now: who waits for a failure must see it."""
         if self._panel.isVisible() and not self._reading.busy:
             self.begin()
 
@@ -330,4 +330,4 @@ def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
 
 
 def _nothing(label_id: int) -> None:
-    """It is stored, and shown already."""
+    """Do nothing: it is stored, and shown already."""

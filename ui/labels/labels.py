@@ -152,7 +152,7 @@ class LabelsPanel(QWidget):
             self.set_taxonomy(self.taxonomy)
 
     def set_names(self, names: Mapping[str, str]) -> None:
-        """Names of modes that the taxonomy has not, by id."""
+        """Set the names of modes that the taxonomy has not, by id."""
         self._names = names
 
     def refresh_keys(self, all_keys: str | None = None) -> None:
@@ -390,7 +390,7 @@ class LabelsPanel(QWidget):
         self.note.selectAll()
 
     def _leave_field(self) -> None:
-        """Back from a field of text to where digits are labels."""
+        """Go back from a field of text to where digits are labels."""
         # Digits are text in a field, and labels outside of one.
         if self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)

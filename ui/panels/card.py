@@ -50,7 +50,7 @@ class Card(QFrame):
         painter.drawRoundedRect(frame, RADIUS, RADIUS)
 
     def _draw_elbow(self, painter: QPainter) -> None:
-        """A line from the card above to this one."""
+        """Draw a line from the card above to this one."""
         x, y = self.inset * 0.45, 18.0
         painter.setPen(QPen(QColor(current_theme().border), 1.5))
         painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))

@@ -31,7 +31,7 @@ class EmptyState(QWidget):
         self.say(heading, advice)
 
     def stand_in(self, *parts: QWidget, empty: bool) -> None:
-        """Be shown instead of `parts` while there is nothing to show in them."""
+        """Stand instead of `parts` while there is nothing to show in them."""
         self.setVisible(empty)
         for part in parts:
             part.setVisible(not empty)

@@ -127,7 +127,7 @@ class RoundTripPanel(QWidget):
         self._writing[place].show_text(so_far)
 
     def end_writing(self) -> None:
-        """The run has ended: what it had not finished is not being written any more."""
+        """End the writing, as the run has ended: what it had not finished is not being written any more."""
         self._streams.end()
         self._show_writing()
 
@@ -253,7 +253,7 @@ class RoundTripPanel(QWidget):
         self._spare.append(card)
 
     def _show_writing(self) -> None:
-        """One card for each text being written, after the stored ones."""
+        """Show one card for each text being written, after the stored ones."""
         item_id = self._item.id if self._item else -1
         texts = dict(self._streams.of(item_id))
         for place in [place for place in self._writing if place not in texts]:
@@ -269,7 +269,7 @@ class RoundTripPanel(QWidget):
             self._blinking.start() if self._writing else self._blinking.stop()
 
     def _new_writing(self, place: Place) -> WritingCard:
-        """Below the sample it is made from, if that was told."""
+        """Return a new card, put below the sample it is made from, if that was told."""
         above = self._cards.get(place.parent) if place.parent is not None else None
         task = self._item.task if self._item is not None else ""
         code = Role(place.role).form != Form.TEXT
@@ -320,7 +320,7 @@ class RoundTripPanel(QWidget):
         self._state.setVisible(bool(said))
 
     def _choose_first(self, samples: Sequence[SampleRow]) -> None:
-        """The first reconstruction, else the first sample."""
+        """Choose the first reconstruction, else the first sample."""
         made = [sample for sample in samples if rebuilt(sample)]
         for sample in (made or list(samples))[:1]:
             self.select(sample.id)

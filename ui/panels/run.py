@@ -67,11 +67,11 @@ class ProvenanceView(QWidget):
             self._build(groups)
 
     def copy_all(self) -> None:
-        """Everything to the clipboard."""
+        """Copy everything to the clipboard."""
         to_clipboard(as_text(self._groups))
 
     def copy_current(self) -> None:
-        """The current value to the clipboard; a whole group where its heading is current."""
+        """Copy the current value to the clipboard; a whole group where its heading is current."""
         item = self.tree.currentItem()
         if item is None:
             self.copy_all()

@@ -163,7 +163,7 @@ class TestsPanel(QWidget):
         return "bad" if test.node_id in (self._parted or ()) else "muted"
 
     def _select_first_failure(self) -> None:
-        """Or, beside other code, the first test that parted from it."""
+        """Select the first test that failed or, beside other code, the first that parted from it."""
         order = [
             test.outcome in _PASSING if self._parted is None else test.node_id not in self._parted
             for _, test in self._shown()

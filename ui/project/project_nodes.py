@@ -51,7 +51,7 @@ class Node:
     measures: Mapping[str, float] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
-        """This node, then all below it."""
+        """Yield this node, then all below it."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -123,7 +123,7 @@ def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
 
 
 def _mean(name: str, nodes: Sequence[Node]) -> float | None:
-    """Mean of a measure by the number of complete regions, those without it left out."""
+    """Return the mean of a measure by the number of complete regions, those without it left out."""
     known = [(node.measures[name], node.done) for node in nodes if name in node.measures]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None

@@ -201,14 +201,14 @@ class ProjectTree(QTreeView):
         self._fit()
 
     def _widen(self) -> None:
-        """A method's own names for its figures may be longer than others'."""
+        """Widen the columns to their headings: a method's own names for its figures may be longer than others'."""
         header = self.header()
         for column, width in WIDTHS.items():
             header.resizeSection(column, max(grown(self, width), header.sectionSizeHint(column)))
         self._fit()
 
     def _fit(self) -> None:
-        """A name stays readable; figures that do not fit beside it are scrolled to."""
+        """Keep names readable; figures that do not fit beside them are scrolled to."""
         header, widths = self.header(), map(self.header().sectionSize, WIDTHS)
         header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
 

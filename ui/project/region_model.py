@@ -157,7 +157,7 @@ class RegionModel(ListedRows):
         self._name_columns()
 
     def _name_columns(self) -> None:
-        """Measures have the method's names; items stand in files and lines, or are known by themselves."""
+        """Name columns by the method's measures; items stand in files and lines, or are known by themselves."""
         kind, names = self._kind, [(column.head, column.tip) for column in COLUMNS]
         for column, measure in ((SCORE, kind.measure(kind.headline)), (DIFFERENCE, kind.difference)):
             if measure is not None:

@@ -334,7 +334,7 @@ class Inspection(QObject):
             self._read_trace(item.id)
 
     def work_on(self, item_id: int | None) -> None:
-        """An item that this window tries now: it is being worked on, though its run may have ended."""
+        """Note the item that this window tries now: it is being worked on, though its run may have ended."""
         if item_id != self._tried:
             self._tried = item_id
             self.refresh()
@@ -455,7 +455,7 @@ class Inspection(QObject):
         self.ask("trace", partial(read_trace, item_id), self._show_trace)
 
     def _show_trace(self, trace: Trace) -> None:
-        """A region of a run that ended is as unfinished here as it is in the list."""
+        """Show a trace; a region of a run that ended is as unfinished here as it is in the list."""
         if trace.item.id != self.looked_at.item:
             return
         known = self._by_id.get(trace.item.id)

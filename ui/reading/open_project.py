@@ -100,7 +100,7 @@ class OpenProject(QObject):
 
 
 def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
-    """Its files, and whether it has a history."""
+    """Return the project's files, and whether it has a history."""
     from core.source.codebase import open_codebase  # in the background: the window opens sooner
     from core.source.git import in_repository
 

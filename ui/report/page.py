@@ -152,7 +152,7 @@ def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
 
 
 def _rank(item: ItemRow) -> tuple[object, ...]:
-    """By the headline, then by what can lie on both sides of 0, then by place."""
+    """Return a sort key: the headline, then what can lie on both sides of 0, then the place."""
     signed = [item.measures.get(each.name, 0.0) for each in task(item.task).averaged if each.lowest < 0]
     return (item.headline or 0.0, *signed, item.path, item.start)
 

@@ -359,7 +359,7 @@ def _grid(figure: Grid) -> Markup:
 
 
 def _heat_colour(figure: Grid, value: float) -> Markup:
-    """From bad over warn to good; without a better end, from one plain colour to another."""
+    """Return a colour from bad over warn to good; without a better end, from one plain colour to another."""
     at = heat(figure, value)
     low, middle, high = ("bad", "warn", "good") if figure.scale.better else ("c1", "bg", "c0")
     middle = "bg" if figure.centre is not None else middle

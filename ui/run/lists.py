@@ -59,7 +59,7 @@ class RunLists(QObject):
         resume.setText(f"Res&ume run {run.id}" if run is not None and resume.isEnabled() else "Res&ume this run")
 
     def fill(self, menu: QMenu, *further: QAction | QMenu) -> None:
-        """The newest runs, then further entries."""
+        """Fill the menu with the newest runs, then further entries."""
         current = self._inspection.run
         menu.clear()
         for run in sorted(self._runs, key=lambda run: -run.id)[:RUNS_IN_MENU]:

@@ -85,7 +85,7 @@ def find_models(extra: Sequence[Path]) -> Found:
 
 
 def check_file(path: Path) -> None:
-    """Raises ModelError for a file that no run can use."""
+    """Raise ModelError for a file that no run can use."""
     from core.models.gguf import check_generative, read_header
 
     check_generative(read_header(path))

@@ -74,7 +74,7 @@ class RunQueue(QObject):
             self._restore(data)
 
     def _restore(self, data: object) -> None:
-        """An entry that cannot be read any more counts as absent."""
+        """Restore an entry; one that cannot be read any more counts as absent."""
         try:
             self.runs.append(QueuedRun.from_json(self._number(), data))  # type: ignore[arg-type]
         # Written by another version, or by hand.
@@ -108,7 +108,7 @@ class RunQueue(QObject):
         return self._begun
 
     def forget_begun(self) -> None:
-        """The one taken last is in the database, or came to nothing and said why."""
+        """Forget the one taken last: it is in the database, or came to nothing and said why."""
         if self._begun is not None:
             self._begun = None
             self.keep()
@@ -293,7 +293,7 @@ class Queueing(QObject):
         return self._control.begin(entry.project, entry.database, entry.settings)
 
     def _note_end(self) -> None:
-        """However it ended: what stopped it was said."""
+        """Go on to the next run, however this one ended: what stopped it was said."""
         self.queue.forget_begun()
         if self.queue.runs and not self.held:
             self._next.start()
@@ -304,7 +304,7 @@ class Queueing(QObject):
             self._set_held(True)
 
     def _note_queue(self) -> None:
-        """An empty queue holds nothing back: what is added to it later begins by itself."""
+        """Hold an empty queue back no longer: what is added to it later begins by itself."""
         if self.held and not self.queue.runs:
             self._set_held(False)
 

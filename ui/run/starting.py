@@ -162,7 +162,7 @@ def _place(progress: Progress) -> str:
 
 
 def _standing(root: Path, settings: OracleSettings) -> Standing:
-    """Loaded when it is first asked: few look at the dialog before the window is open."""
+    """Check the environment; loaded when first asked: few look at the dialog before the window is open."""
     from core.oracle.missing import check_environment
 
     return check_environment(root, settings)

@@ -76,7 +76,7 @@ class ChoiceBox(QWidget):
         self._show_value()
 
     def show_whole(self) -> None:
-        """Never shorten an entry: they are few and short."""
+        """Show entries whole, never shortened: they are few and short."""
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 

@@ -153,7 +153,7 @@ class EndpointDialog(QDialog):
         super().done(result)
 
     def _heed(self) -> None:
-        """In the background: a silent server is not waited for once the dialog was left."""
+        """Raise Cancelled, in the background, once the dialog was left: a silent server is not waited for."""
         if self._left.is_set():
             raise Cancelled
 

@@ -52,7 +52,7 @@ def level_labels(form: QFormLayout) -> None:
 
 
 def heading(text: str, first: bool = False) -> QLabel:
-    """Over the rows of a form that belong together, a little apart from those above."""
+    """Return a heading for rows of a form that belong together, a little apart from those above."""
     made = label(text, "heading")
     made.setContentsMargins(0, 0 if first else SPACE, 0, 0)
     return made

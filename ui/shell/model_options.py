@@ -35,7 +35,7 @@ def endpoint_choice(endpoint: EndpointSettings) -> Choice:
 
 
 def endpoint_value(endpoint: EndpointSettings) -> str:
-    """Its value in both boxes."""
+    """Return a server's value in both boxes."""
     return f"{_SERVER}{endpoint.address} {endpoint.model}"
 
 
@@ -121,7 +121,7 @@ class ModelOptions:
         self._fit_others()
 
     def _offer_others(self) -> None:
-        """The other models there are: those that are ticked are run on the same items, and ranked."""
+        """Offer the other models there are: those that are ticked are run on the same items, and ranked."""
         self.others.setAccessibleName("Further models to run on the same items")
         self.others.setToolTip("Models that are ticked are run one after the other on the same items, and ranked")
         self.cross.setToolTip("One run for every pair: who describes well, and who writes well")

@@ -161,7 +161,7 @@ class RunDialog(QDialog):
         return parts
 
     def _add_rows(self, rows: QFormLayout, part: str, paths: Sequence[str]) -> None:
-        """A part's rows, under its heading where it has one."""
+        """Add a part's rows, under its heading where it has one."""
         title = None
         if part:
             title = heading(self.fields[paths[0]].each.title.upper())
@@ -212,7 +212,7 @@ class RunDialog(QDialog):
         return task(self.task.currentData())
 
     def _take_task(self) -> None:
-        """Another task: its own defaults."""
+        """Take another task's own defaults."""
         defaults = configured(self._settings, self.kind.name)
         for path in OF_TASK:
             # Four fields change at once: the cost is worked out once, afterwards.
@@ -309,7 +309,7 @@ class RunDialog(QDialog):
         self.cost.setText(words)
 
     def end_measuring(self, problem: str = "") -> None:
-        """It has ended; `problem` says why it brought nothing."""
+        """End the measuring; `problem` says why it brought nothing."""
         self._note_measuring(False)
         self._say(problem)
         self._fit()
@@ -320,7 +320,7 @@ class RunDialog(QDialog):
         self._tell_cost()
 
     def _fit(self) -> None:
-        """Be high enough for wrapped lines, as far as the screen is: a dialog does not see to that itself."""
+        """Make the dialog high enough for wrapped lines, as far as the screen is: it does not see to that itself."""
         layout, fields = self.layout(), self._fields.layout()
         if layout is not None and fields is not None:
             width = max(self.width(), self.minimumWidth())

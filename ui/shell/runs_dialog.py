@@ -293,7 +293,7 @@ class RunsDialog(QDialog):
         self.bin.setEnabled(bool(self._deleted) or binned)
 
     def _show_list(self) -> None:
-        """The runs there are, or those that were deleted."""
+        """Show the runs there are, or those that were deleted."""
         run = self._chosen()
         self.notes.show_run(None)
         self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)

@@ -105,7 +105,7 @@ class TaxonomyDialog(QDialog):
     # ---- what is shown
 
     def _fill(self, at: int) -> None:
-        """The list anew, numbered by place."""
+        """List the modes anew, numbered by place."""
         offered = sorted((mode for mode in self.modes if not mode.retired), key=lambda mode: mode.clean)
         self.modes = offered + [mode for mode in self.modes if mode.retired]
         # Filling the list makes its first row current, and would show that one.
@@ -172,7 +172,7 @@ class TaxonomyDialog(QDialog):
         self.name.selectAll()
 
     def _retire(self) -> None:
-        """A mode that was never saved has no labels: it goes. Others are retired, or come back."""
+        """Drop a mode that was never saved, for it has no labels; retire another one, or bring it back."""
         at = self.list.currentRow()
         mode = self.modes[at]
         if not self.retire.isEnabled():
@@ -193,7 +193,7 @@ class TaxonomyDialog(QDialog):
         self._replace(read_taxonomy())
 
     def _replace(self, taken: Taxonomy) -> None:
-        """The modes of `taken`, then what there was besides, retired."""
+        """Take the modes of `taken`, then what there was besides, retired."""
         self.modes = list(revised(Taxonomy(0, tuple(self.modes)), taken.modes).modes)
         self._fill(0)
 

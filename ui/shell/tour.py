@@ -120,7 +120,7 @@ class Tour(QWidget):
         self.next.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _stand(self) -> None:
-        """Beside what the step is about, wherever there is room; inside it where there is none."""
+        """Put the card beside what the step is about, wherever there is room; inside it where there is none."""
         height = self.card.layout().heightForWidth(WIDTH)  # type: ignore[union-attr]
         self.card.setFixedHeight(height + SPACE // 2)  # the frame is not in it
         about, room, size = self._about(), self.rect(), self.card.size()

@@ -215,7 +215,7 @@ class MenuButton(QToolButton):
         self.setMenu(QMenu(self))
 
     def offer(self, words: str, act: Callable[[], object]) -> None:
-        """One more entry, at the end of the menu."""
+        """Add one more entry, at the end of the menu."""
         self.menu().addAction(words).triggered.connect(lambda: act())
 
 

@@ -52,14 +52,14 @@ def _ring(painter: QPainter, colour: QColor) -> None:
 
 
 def _pass(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A disc with a tick."""
+    """Draw a disc with a tick."""
     _disc(painter, colour)
     painter.setPen(_pen(ground))
     painter.drawPolyline(QPolygonF([QPointF(-2.8, 0.2), QPointF(-0.8, 2.3), QPointF(2.9, -2.1)]))
 
 
 def _fail(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A square with a cross."""
+    """Draw a square with a cross."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
     painter.drawRoundedRect(QRectF(-5.5, -5.5, 11, 11), 2, 2)
@@ -69,7 +69,7 @@ def _fail(painter: QPainter, colour: QColor, ground: QColor) -> None:
 
 
 def _partial(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A ring, its left half full."""
+    """Draw a ring, its left half full."""
     _ring(painter, colour)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
@@ -77,25 +77,25 @@ def _partial(painter: QPainter, colour: QColor, ground: QColor) -> None:
 
 
 def _running(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A disc with a triangle."""
+    """Draw a disc with a triangle."""
     _disc(painter, colour)
     painter.setBrush(ground)
     painter.drawPolygon(QPolygonF([QPointF(-1.8, -2.9), QPointF(-1.8, 2.9), QPointF(3.0, 0)]))
 
 
 def _waiting(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """An empty ring."""
+    """Draw an empty ring."""
     _ring(painter, colour)
 
 
 def _dropped(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A dash."""
+    """Draw a dash."""
     painter.setPen(_pen(colour, 2.0))
     painter.drawLine(QPointF(-3.8, 0), QPointF(3.8, 0))
 
 
 def _unjudged(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    """A ring with a dash."""
+    """Draw a ring with a dash."""
     _ring(painter, colour)
     painter.drawLine(QPointF(-2.2, 0), QPointF(2.2, 0))
 

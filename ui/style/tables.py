@@ -107,7 +107,7 @@ class ListedRows(QAbstractTableModel):
         return None
 
     def say_changed(self) -> None:
-        """Every cell may show something else; rows are as they were."""
+        """Say that every cell may show something else; rows are as they were."""
         if self.shown:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, len(self.heads) - 1))
 
@@ -126,7 +126,7 @@ class CellModel(ListedRows):
         self.heads, self.tips = [head.text for head in heads], [head.tip for head in heads]
 
     def fill(self, rows: Sequence[tuple[Sequence[Cell], int]]) -> None:
-        """Rows with their keys. Rows that stay keep selection and scroll position; nothing flickers."""
+        """Show these rows with their keys. Rows that stay keep selection and scroll position; nothing flickers."""
         old, new = len(self.shown), len(rows)
         # Not a reset: Qt would forget selection and scroll position, several times a second while a run goes on.
         if new > old:
@@ -153,7 +153,7 @@ class CellModel(ListedRows):
         self.endResetModel()
 
     def add_column(self, head: Head) -> None:
-        """One more column at the end; the rows must be filled again."""
+        """Add one more column at the end; the rows must be filled again."""
         self.beginInsertColumns(QModelIndex(), len(self.heads), len(self.heads))
         self.heads, self.tips = [*self.heads, head.text], [*self.tips, head.tip]
         self.shown = [([*cells, Cell("")], key) for cells, key in self.shown]
@@ -238,7 +238,7 @@ class EndShown(QStyledItemDelegate):
 
 
 def widths(view: QTableView, *pixels: int) -> None:
-    """Column widths for text of the usual size; 0 takes what room is left."""
+    """Set column widths for text of the usual size; 0 takes what room is left."""
     header = view.horizontalHeader()
     header.setMinimumSectionSize(grown(view, min(LEAST, *(width for width in pixels if width))))
     for section, width in enumerate(pixels):

@@ -26,7 +26,7 @@ def grown(widget: QWidget, pixels: int) -> int:
 
 
 def open_at(window: QWidget, width: int, height: int) -> None:
-    """A size that is so many pixels for text of the usual size, as far as the screen has them."""
+    """Give a window a size that is so many pixels for text of the usual size, as far as the screen has them."""
     wanted = QSize(grown(window, width), grown(window, height))
     window.resize(wanted.boundedTo(window.screen().availableSize() - QSize(0, FRAME)))
 

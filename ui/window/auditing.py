@@ -87,7 +87,7 @@ class Auditing(QObject):
         return self._page
 
     def audit_shown(self) -> None:
-        """The run on show by itself; other runs are chosen on the page."""
+        """Audit the run on show by itself; other runs are chosen on the page."""
         run = self._inspection.run
         if run is None:
             self._parts.notices.report(UserError(*NO_RUN))

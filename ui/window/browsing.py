@@ -80,11 +80,11 @@ class Browsing(QObject):
         parts.run.export_failed.connect(parts.notices.warn)
 
     def choose(self, item_id: int) -> None:
-        """The user picked a region: show it, and do not jump to another one while the run goes on."""
+        """Show a region that the user picked, and do not jump to another one while the run goes on."""
         self.choose_sample(item_id)
 
     def _choose_listed(self, item_id: int) -> None:
-        """The first one is chosen when the list gets the focus: that is no wish to stay with it."""
+        """Choose the one listed: where the list just got the focus, that is no wish to stay with it."""
         following = self.follow and self._inspection.item is None
         self.choose(item_id)
         self.follow = following
@@ -106,7 +106,7 @@ class Browsing(QObject):
         self._parts.leave_page()
 
     def choose_failure(self, item_id: int) -> None:
-        """The user looks for what failed: show that sample of a region, not one that passes."""
+        """Show the failed sample of a region, not one that passes: the user looks for what failed."""
         self.choose(item_id)
         self.trace.await_failure()
 
@@ -138,7 +138,7 @@ class Browsing(QObject):
         self.trace.stream(events)
 
     def _show_run_of(self, ready: ItemReady) -> None:
-        """An item tried by hand may have got a run of its own."""
+        """Show the run of an item tried by hand, which may have got one of its own."""
         run = self._inspection.run
         if run is None or run.id != ready.run_id:
             self._inspection.choose_run(Wanted(ready.run_id), ready.item_id)
@@ -152,7 +152,7 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _read_flags(self) -> None:
-        """They stand with the verdicts, which the list of regions does not read."""
+        """Read the flags, which stand with the verdicts that the list of regions does not read."""
         run = self._inspection.run
         if run is not None:
             self._inspection.ask("flags", lambda reader: reader.flags(run.id), self._parts.regions.regions.set_flags)
@@ -271,7 +271,7 @@ class Browsing(QObject):
         self.settled.emit()
 
     def _lend_first(self, root: Path) -> None:
-        """The file that is shown first need not wait for all the others."""
+        """Lend the file that is shown first: it need not wait for all the others."""
         items = self._inspection.overview.items if self._inspection.overview else ()
         if items:
             self._project.lend(root, items[0].path)

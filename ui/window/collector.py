@@ -43,7 +43,7 @@ class Collector(QObject):
         self._timer.start()
 
     def settle(self) -> None:
-        """Never search what is loaded by now. Call once, when the window stands."""
+        """Exempt from searches what is loaded by now. Call once, when the window stands."""
         gc.collect()
         gc.freeze()
 
@@ -68,7 +68,7 @@ class Collector(QObject):
         self._laid_aside = True
 
     def note_rows(self, overview: Overview) -> None:
-        """Many rows were read, perhaps in place of others."""
+        """Lay rows aside when many were read, perhaps in place of others."""
         if len(overview.items) >= ROWS:
             self.lay_aside()
 

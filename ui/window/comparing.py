@@ -97,7 +97,7 @@ class Comparing(QObject):
             self._scatter = FigureView()
 
     def _make_summary(self) -> None:
-        """The greater part of the page, ahead of it."""
+        """Make the greater part of the page, ahead of it."""
         from ui.compare.summary import Summary
 
         if self._page is None:

@@ -151,7 +151,7 @@ class Guide(QObject):
         self._awaits = True
 
     def note_end(self, run_id: int | None) -> None:
-        """A job of this window ended."""
+        """Take note that a job of this window ended."""
         if self._awaits and run_id is not None:
             self._awaits = False
             if run_id != self._inspection.looked_at.run:
@@ -170,7 +170,7 @@ class Guide(QObject):
             self._show_waiting()
 
     def _show_waiting(self) -> None:
-        """One tour after the other."""
+        """Show the tour that waits: one comes after the other."""
         steps, self._waiting = self._waiting, []
         if steps:
             self._preferences.show_steps(steps)

@@ -95,7 +95,7 @@ class LabelDesk(QObject):
             self._labelling.begin()
 
     def _take_keys(self, clicked: int) -> None:
-        """Whoever clicks on the tab of the labels labels next: its keys are heard at once."""
+        """Give the labels the focus when their tab is clicked: whoever clicks there labels next."""
         if self._parts.tabs.widget(clicked) is self._parts.desk:
             # After the click, by which the tab bar takes the focus.
             QTimer.singleShot(0, self._parts.labels, self._parts.labels.setFocus)
@@ -154,7 +154,7 @@ class LabelDesk(QObject):
         self._rest.start()
 
     def _show_with_it(self) -> None:
-        """Code and round trip beside the sample that is labelled, where it is of the run on show."""
+        """Show code and round trip beside the sample that is labelled, where it is of the run on show."""
         if self._wanted is None or self._labelling.blind or not self._parts.labels.isVisible():
             return
         if self._inspection.knows(self._wanted[0]):

@@ -55,7 +55,7 @@ class OpenMenus:
 
 
 def _list_paths(menu: QMenu, paths: Sequence[Path], open_path: Open) -> None:
-    """One entry a path."""
+    """List one entry a path."""
     menu.clear()
     menu.setEnabled(bool(paths))
     for path in paths:

@@ -73,12 +73,12 @@ class Preferences(QObject):
         show_modal(dialog)
 
     def choose_theme(self, choice: str) -> None:
-        """One of `system`, `light`, `dark`, from now on."""
+        """Choose one of `system`, `light`, `dark`, from now on."""
         self._remembered.theme = choice
         self._appearance.choose(choice)
 
     def choose_scale(self, scale: int) -> None:
-        """Text of that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
+        """Show text in that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
         self._appearance.grow(scale / self._scale)
         self._tell_size()
 
@@ -88,7 +88,7 @@ class Preferences(QObject):
             self.size_code(self._points)
 
     def size_code(self, points: float) -> None:
-        """Code of so many points, from now on."""
+        """Show code in so many points from now on."""
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
         self._remembered.code_points = self._points
         self._tell_size()
@@ -97,7 +97,7 @@ class Preferences(QObject):
         self.code_sized.emit(fixed_font(self._points))
 
     def show_keys(self) -> None:
-        """Every key on one page."""
+        """Show every key on one page."""
         show_modal(KeysDialog(self._keymap, self._window))
 
     def show_tour(self) -> None:

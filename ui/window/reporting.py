@@ -39,7 +39,7 @@ class Reporting(QObject):
         return {"report": self.ask_report}
 
     def ask_report(self) -> None:
-        """A page about the run that is shown."""
+        """Ask where to write a page about the run that is shown."""
         run = self._inspection.run
         if run is None:
             self._notices.report(UserError(*NO_RUN))
@@ -47,12 +47,12 @@ class Reporting(QObject):
             self._ask("Write a report", f"run-{run.id}.html", partial(_report, run.id))
 
     def ask_comparison(self, run_ids: Sequence[int]) -> None:
-        """A page about compared runs."""
+        """Ask where to write a page about compared runs."""
         name = f"runs-{'-'.join(map(str, run_ids))}.html"
         self._ask("Write a page on the comparison", name, partial(_comparison, tuple(run_ids)))
 
     def ask_audit(self, run_ids: Sequence[int], chosen: Mapping[str, str]) -> None:
-        """A page with the metric audit of runs."""
+        """Ask where to write a page with the metric audit of runs."""
         name = f"audit-{'-'.join(map(str, run_ids))}.html"
         self._ask("Write a page on the audit", name, partial(_audit, tuple(run_ids), dict(chosen)))
 
@@ -63,7 +63,7 @@ class Reporting(QObject):
             self.write(partial(write, path))
 
     def write(self, write: Write) -> None:
-        """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
+        """Write it off the main thread; then it is offered to be opened, or a notice says why it was not written."""
         self._inspection.ask("report", write, self._say, lane=COMPARISON, of_run=False)
 
     def _say(self, path: Path) -> None:

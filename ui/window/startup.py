@@ -20,14 +20,14 @@ from ui.reading.open_project import OpenProject
 
 
 def _load_for_a_region() -> None:
-    """While the store is read: the tables of Python's lexer, and what lines are paired with."""
+    """Load, while the store is read, the tables of Python's lexer and what lines are paired with."""
     # Called, not only imported: the lexer works its tables out when it is first made.
     lexer_for("")
     compare("a", "b")
 
 
 def _load_rest() -> None:
-    """Once everything is on show: what labels and figures are made with."""
+    """Load, once everything is on show, what labels and figures are made with."""
     for name in ("core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.registry", "scipy.special"):
         import_module(name)
 
@@ -85,14 +85,14 @@ class Opening(QObject):
             self._project.open(root)
 
     def go_on(self) -> None:
-        """The views stand: files may be read, the project's first."""
+        """Go on to read files, the project's first, now that the views stand."""
         project = self._project
         self.open_postponed()
         if project.root is None or project.codebase is not None:
             self._look_for_models()
 
     def _look_for_models(self) -> None:
-        """Once, when run and project are shown or none came: reading other files must not hold them up."""
+        """Look for models once, when run and project are shown or none came: that must not hold them up."""
         if not self._searched:
             self._searched = True
             self._search_models()

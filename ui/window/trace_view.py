@@ -76,7 +76,7 @@ class TraceView(QObject):
         self._failure = True
 
     def _item_chosen(self, item: ItemRow | None) -> None:
-        """Another region: show its head at once, its samples when they are read."""
+        """Show another region: its head at once, its samples when they are read."""
         self._awaited = self._inspection.looked_at.sample
         if item is None or self._item is None or item.id != self._item.id:
             self._below.stop()
@@ -105,7 +105,7 @@ class TraceView(QObject):
             self._awaited = None
 
     def _show_below(self) -> None:
-        """The tabs follow once the cards are drawn: all at once would hold the window up."""
+        """Fill the tabs once the cards are drawn: all at once would hold the window up."""
         self._metrics.set_samples(self._item, list(self._samples.values()))
         self._wide.set_trace(self._item, list(self._samples.values()))
         self._sample_selected(self._roundtrip.selected)

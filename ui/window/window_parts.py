@@ -212,7 +212,7 @@ class WindowParts(QWidget):
         self.folds_changed.emit()
 
     def _show_tab(self) -> None:
-        """Labels may have more room than other tabs, none of which has a share in it."""
+        """Show a tab; labels may have more room than other tabs, none of which has a share in it."""
         self._show_panes()
         if self.tabs.currentWidget() is not self.desk:
             self._leave_labels()
@@ -228,7 +228,7 @@ class WindowParts(QWidget):
             splitter.setSizes([upper + lower - wanted, wanted])
 
     def _leave_labels(self) -> None:
-        """The other tabs have the height that they had before."""
+        """Give the other tabs the height that they had before."""
         if self._before_labels is not None:
             self._splitters["right"].setSizes(self._before_labels)
             self._before_labels = None

@@ -62,7 +62,7 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
 
 
 def _name_changes(keymap: KeyMap, panel: DiffPanel) -> None:
-    """The steps from change to change; the view of edits is made when the first one is shown."""
+    """Name the keys of steps from change to change; the view of edits is made when the first one is shown."""
 
     def name(frame: DiffFrame) -> None:
         keymap.name_on(frame.previous, "previous-change")
@@ -73,7 +73,7 @@ def _name_changes(keymap: KeyMap, panel: DiffPanel) -> None:
 
 
 def _name_page(keymap: KeyMap, page: ComparePage) -> None:
-    """The page of comparisons is made when it is first asked for, and so is what is on it."""
+    """Name the keys on the page of comparisons, which is made when first asked for, as what is on it."""
     keymap.name_on(page.reference_button, "make-reference")
     page.traces_made.connect(partial(_name_traces, keymap))
 
