@@ -40,9 +40,9 @@ def meddle():
     from core.errors import InspectorError
     from core.oracle.fingerprint import _content
     from core.run.results import open_reader
-    from core.store.files import inspect, refuse_database
+    from core.store.files import is_new, refuse_database
     while True:
-        for deed in (inspect, refuse_database, _content, lambda path: open_reader(path).close()):
+        for deed in (is_new, refuse_database, _content, lambda path: open_reader(path).close()):
             try:
                 deed(path)
             except InspectorError:

@@ -237,5 +237,5 @@ def test_the_marginal_says_worse_and_opens_what_is_behind_it(project: Path) -> N
     table = both["tests"]
     assert isinstance(table, Table)
     trips = next(row.cells for row in table.rows if row.cells[1] == "round trip")
-    assert "lost" in str(trips[7])
+    assert any("lost" in str(cell) for cell in trips)
     json.dumps([str(figure) for figure in figures.values()])

@@ -223,7 +223,7 @@ def test_a_run_that_was_killed_goes_on(directives: Path, embedder: Path) -> None
 
     with chat_server(slow) as server:
         words = f"run {directives} --task directive --db {database} --endpoint {server.address} --embedder {embedder} "
-        words += "--temperature 0 --temperature 0.5 --draws 2 --forward-samples 2"
+        words += "--temperature 0 --temperature 0.5 --draws 2 --forward-samples 2 --concurrency 1"
         command = [sys.executable, "-m", "app", *words.split()]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         assert enough.wait(120)

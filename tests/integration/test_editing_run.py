@@ -14,7 +14,16 @@ import pygit2
 import pytest
 
 OLD = "def area(w, h):\n    return w * h\n\n\ndef edge(w, h):\n    return 2 * (w + h)\n"
-SHORT = ("--forward-samples", 1, "--forward-max-tokens", 24, "--backward-max-tokens", 32)
+SHORT = (
+    "--forward-samples",
+    1,
+    "--forward-max-tokens",
+    24,
+    "--backward-max-tokens",
+    32,
+    "--prompt-style",
+    "completion",
+)
 EDITS = (("area", "surface"), ("2 *", "2.0 *"), ("w + h", "h + w"))
 
 

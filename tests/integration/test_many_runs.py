@@ -94,7 +94,7 @@ def test_all_models_have_the_same_items_and_are_ranked(
     with open_reader(tmp_path / "runs.sqlite") as reader:
         keys = [[item.key for item in reader.items(run_id)] for run_id in finished.ranked]
         assert keys[0] == keys[1] == keys[2] and len(keys[0]) == 12
-        verdict, table = ranking(reader, finished.ranked)
+        verdict, table, *_ = ranking(reader, finished.ranked)
         assert isinstance(verdict, Sentence) and isinstance(table, Table)
         assert verdict.text.endswith("m (run 2) is better than every other.")
         assert [row.cells[0] for row in table.rows] == ["1", "2–3", "2–3"]

