@@ -125,7 +125,9 @@ class Unconfined(Guarded):
 def _remove(folder: Path) -> None:
     """Remove a scratch folder, whatever the program locked in it."""
     with suppress(OSError):
-        remove(str(folder.parent), folder.name)
+        # In a folder that all share, another user may have put something of their own, or a link, under such a name.
+        if not folder.is_symlink() and folder.lstat().st_uid == platform.user()[0]:
+            remove(str(folder.parent), folder.name)
 
 
 def _sweep(name: str) -> None:
