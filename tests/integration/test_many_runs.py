@@ -65,7 +65,7 @@ def settings(folder: Path, *models: ChatServer | str, cross: bool = False) -> Ru
     edits = folder / "edits.jsonl"
     edits.write_text("".join(json.dumps(edit) + "\n" for edit in EDITS))
     named = [
-        NamedModel(each) if isinstance(each, str) else NamedModel("", EndpointSettings(each.address, attempts=1))
+        NamedModel(each) if isinstance(each, str) else NamedModel("", EndpointSettings(each.address, attempts=2))
         for each in models
     ]
     return RunSettings(
@@ -154,7 +154,8 @@ def test_a_series_that_is_stopped_goes_on_where_it_was(
         assert finished.stopped and [each.status for each in finished.runs] == ["finished", "interrupted"]
         asked = Counter(good=len(good.asked))
         again = resume(1, store, lambda event: None, Control())  # any run of the series stands for all of it
-        assert [(each.run_id, each.status) for each in again.runs] == [(2, "finished"), (3, "finished")]
+        problems = [text for each in again.runs for text in each.problems]
+        assert [(each.run_id, each.status) for each in again.runs] == [(2, "finished"), (3, "finished")], problems
         assert again.ranked == [1, 2, 3] and len(good.asked) == asked["good"]
         assert resume(3, store, lambda event: None, Control()).runs == []
 
