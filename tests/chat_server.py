@@ -148,6 +148,8 @@ class _Server(ThreadingHTTPServer):
         if not isinstance(sys.exception(), OSError):  # who asked may have left
             super().handle_error(request, client_address)
 
+    request_queue_size = 128  # five at a time, as by default, are few for a client that asks much at once
+
 
 @contextmanager
 def chat_server(script: Script, kind: Kind = PLAIN) -> Iterator[ChatServer]:
