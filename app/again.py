@@ -11,19 +11,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from app import options as shared
-from app.console import Display
-from app.output import print_json, terminal
-from app.paths import bundles_folder
-from app.running import stopping
-from core.errors import UserError
-from core.kinds import counted
-from core.run.bundle import contents, is_bundle, unpack, write_bundle
-from core.run.control import Control
-from core.run.replay import Replay, Replayed, replay
-from core.run.results import open_reader
-from core.settings import NamedModel
-from core.store.reader import Reader
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.console import Display
+from rtc_inspector.app.output import print_json, terminal
+from rtc_inspector.app.paths import bundles_folder
+from rtc_inspector.app.running import stopping
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.run.bundle import contents, is_bundle, unpack, write_bundle
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.replay import Replay, Replayed, replay
+from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.core.settings import NamedModel
+from rtc_inspector.core.store.reader import Reader
 
 SHOWN = 10
 """Measures stored otherwise that are printed; `--json` has all."""

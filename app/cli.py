@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from app import windows
-from app.paths import error_file
-from core import __version__
-from core.errors import Bug, Cancelled, InspectorError
+from rtc_inspector.app import windows
+from rtc_inspector.app.paths import error_file
+from rtc_inspector.core import __version__
+from rtc_inspector.core.errors import Bug, Cancelled, InspectorError
 
 DONE, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 _GROUPS = {
@@ -48,7 +48,7 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for group, names in _GROUPS.items():
         if only in names or not any(only in others for others in _GROUPS.values()):
-            import_module(f"app.{group}").add_commands(commands)
+            import_module(f"rtc_inspector.app.{group}").add_commands(commands)
     return parser
 
 

@@ -9,22 +9,22 @@ from typing import Any
 
 from rich.table import Table
 
-from app import options as shared
-from app.console import Display
-from app.figures import print_figures
-from app.output import print_json, terminal, written
-from core.analyses.registry import ANALYSES, SCORED, analyse
-from core.comparison import words
-from core.comparison.compare import compare_runs
-from core.comparison.export import pair_row, summary_row, write_pairs_csv
-from core.comparison.values import Comparison
-from core.errors import UserError
-from core.figures.export import to_json
-from core.kinds import counted, task
-from core.models.loading import open_embedder
-from core.run.results import open_reader, open_store
-from core.settings import ModelSettings
-from core.waiting import unheard
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.console import Display
+from rtc_inspector.app.figures import print_figures
+from rtc_inspector.app.output import print_json, terminal, written
+from rtc_inspector.core.analyses.registry import ANALYSES, SCORED, analyse
+from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.comparison.export import pair_row, summary_row, write_pairs_csv
+from rtc_inspector.core.comparison.values import Comparison
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures.export import to_json
+from rtc_inspector.core.kinds import counted, task
+from rtc_inspector.core.models.loading import open_embedder
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import ModelSettings
+from rtc_inspector.core.waiting import unheard
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
@@ -83,7 +83,7 @@ def analyse_command(options: argparse.Namespace) -> int:
     with open_reader(shared.database(options)) as reader:
         figures = analyse(reader, options.runs, options.kind, chosen)
         if options.html is not None:
-            from ui.report.page import write_figures  # Qt, which nothing else here needs
+            from rtc_inspector.ui.report.page import write_figures  # Qt, which nothing else here needs
 
             write_figures(reader, options.runs, figures, options.html)
     if options.json:
@@ -96,7 +96,7 @@ def analyse_command(options: argparse.Namespace) -> int:
 
 def _score(options: argparse.Namespace) -> None:
     """Compute the scores that are not stored yet; stopping keeps those that are done."""
-    from core.run.scoring import score_runs  # a parser, which nothing else here needs
+    from rtc_inspector.core.run.scoring import score_runs  # a parser, which nothing else here needs
 
     with ExitStack() as stack:
         show = stack.enter_context(Display(options.json))
@@ -122,7 +122,7 @@ def compare_command(options: argparse.Namespace) -> int:
     with open_reader(shared.database(options)) as reader:
         comparisons = compare_runs(reader, options.runs)
         if options.html is not None:
-            from ui.report.comparison_page import write_comparison  # Qt, which nothing else here needs
+            from rtc_inspector.ui.report.comparison_page import write_comparison  # Qt, which nothing else here needs
 
             write_comparison(reader, comparisons, options.html)
     if options.csv is not None:

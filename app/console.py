@@ -6,16 +6,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from app.events import as_json
-from app.figures import figure_table
-from app.output import terminal
-from core.analyses.costs import money_words, spent
-from core.kinds import few, task
-from core.run.events import Event, Notice, RunFinished, VerdictReady
-from core.run.events import Progress as Step
-from core.store.reader import Reader
-from core.store.rows import NOTHING, RunRow
-from core.types import Score
+from rtc_inspector.app.events import as_json
+from rtc_inspector.app.figures import figure_table
+from rtc_inspector.app.output import terminal
+from rtc_inspector.core.analyses.costs import money_words, spent
+from rtc_inspector.core.kinds import few, task
+from rtc_inspector.core.run.events import Event, Notice, RunFinished, VerdictReady
+from rtc_inspector.core.run.events import Progress as Step
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import NOTHING, RunRow
+from rtc_inspector.core.types import Score
 
 
 class Display:
@@ -94,7 +94,7 @@ def duration(seconds: float) -> str:
 
 def print_result(reader: Reader, run_id: int, database: str) -> None:
     """Print the closing table: scores of the run and of its files."""
-    from core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
+    from rtc_inspector.core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
 
     run = reader.run(run_id)
     console = terminal()

@@ -7,9 +7,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.run.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
-from core.store.rows import Answers
-from core.types import Item, Score
+from rtc_inspector.core.run.events import (
+    Event,
+    ItemReady,
+    RunFinished,
+    RunStarted,
+    SampleReady,
+    ScoresReady,
+    VerdictReady,
+)
+from rtc_inspector.core.store.rows import Answers
+from rtc_inspector.core.types import Item, Score
 
 _NAMES = {
     RunStarted: "run-started",

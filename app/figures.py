@@ -8,9 +8,20 @@ from string import ascii_uppercase
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from app.output import terminal
-from core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
-from core.figures.reading import bins, groups_of, heat, in_words, marks, number, row_words, spans, tick_words, ticks
+from rtc_inspector.app.output import terminal
+from rtc_inspector.core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
+from rtc_inspector.core.figures.reading import (
+    bins,
+    groups_of,
+    heat,
+    in_words,
+    marks,
+    number,
+    row_words,
+    spans,
+    tick_words,
+    ticks,
+)
 
 SHOWN = 20
 """Rows printed of a long table; the rest is counted, and whole with --json."""

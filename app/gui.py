@@ -12,13 +12,13 @@ from types import TracebackType
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.paths import taxonomy_folder
-from core.settings import RunSettings
-from core.store.keeper import hold_open
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
-from ui.window.collector import Collector
+from rtc_inspector.app.paths import taxonomy_folder
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.keeper import hold_open
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.window.collector import Collector
 
 NAME = "rtc-inspector"
 FIRST_LOOK = 800

@@ -11,19 +11,19 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
-from app import options as shared
-from app.output import print_json, terminal, written
-from app.paths import taxonomy_folder
-from core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
-from core.errors import UserError
-from core.kinds import counted
-from core.metrics.agreement import Estimate
-from core.run.results import open_reader, open_store
-from core.store.label_import import import_labels
-from core.store.label_studio import labelling_interface, write_label_studio
-from core.store.labels import mode_names, named, write_labels_csv, write_labels_jsonl
-from core.store.reader import Reader
-from core.taxonomy import TaxonomyFile
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.output import print_json, terminal, written
+from rtc_inspector.app.paths import taxonomy_folder
+from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.agreement import Estimate
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.store.label_import import import_labels
+from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
+from rtc_inspector.core.store.labels import mode_names, named, write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.taxonomy import TaxonomyFile
 
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from rich.table import Table
 
-from app import options as shared
-from app.console import Display
-from app.events import region_values
-from app.output import print_json, terminal
-from core.errors import UserError
-from core.kinds import task
-from core.oracle.messages import headline
-from core.run.probe import judge_span, sample_items
-from core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.console import Display
+from rtc_inspector.app.events import region_values
+from rtc_inspector.app.output import print_json, terminal
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.oracle.messages import headline
+from rtc_inspector.core.run.probe import judge_span, sample_items
+from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 
 def add_commands(commands: Any) -> None:

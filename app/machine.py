@@ -16,30 +16,30 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
-from app import options as shared
-from app import serving
-from app.output import print_json, terminal
-from core.errors import InspectorError, UserError
-from core.generation import Model
-from core.models.calibrated import Calibration, keep_calibration
-from core.models.client import LocalModel
-from core.models.devices import (
+from rtc_inspector.app import options as shared
+from rtc_inspector.app import serving
+from rtc_inspector.app.output import print_json, terminal
+from rtc_inspector.core.errors import InspectorError, UserError
+from rtc_inspector.core.generation import Model
+from rtc_inspector.core.models.calibrated import Calibration, keep_calibration
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.devices import (
     WITHOUT_EXTRA_BUFFERS,
     found_gpus,
     idle_gpu,
     rebuild_without_amx,
     remember_crash,
 )
-from core.models.discovery import GgufEntry, bundled_model, discover
-from core.models.download import download, parse_wanted
-from core.models.endpoint import models_at
-from core.models.gguf import read_header
-from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
-from core.models.process import Crashed
-from core.models.styles import expected_style
-from core.oracle.sandbox.choose import available_sandboxes
-from core.run.control import Control
-from core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.models.discovery import GgufEntry, bundled_model, discover
+from rtc_inspector.core.models.download import download, parse_wanted
+from rtc_inspector.core.models.endpoint import models_at
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
+from rtc_inspector.core.models.process import Crashed
+from rtc_inspector.core.models.styles import expected_style
+from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.settings import ModelSettings, OracleSettings
 
 DOWNLOAD = "download"
 """The first word behind `models` that names no folder."""
@@ -229,7 +229,7 @@ def _calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, thre
 
 def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, console: Console) -> Calibration:
     """Calibrate one model, telling how far it is; Ctrl-C ends it."""
-    from core.run.calibration import calibrate  # a parser, which nothing else here needs
+    from rtc_inspector.core.run.calibration import calibrate  # a parser, which nothing else here needs
 
     control = Control()
     with Progress(

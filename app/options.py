@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from app.paths import default_database
-from core.errors import UserError
-from core.kinds import TASKS, configured
-from core.settings import OracleSettings, RunSettings
-from core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
-from core.source.benchmark import is_benchmark
-from core.source.directives import holds_directives
-from core.source.notebook import is_episodes, is_notebook
+from rtc_inspector.app.paths import default_database
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import TASKS, configured
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
+from rtc_inspector.core.source.benchmark import is_benchmark
+from rtc_inspector.core.source.directives import holds_directives
+from rtc_inspector.core.source.notebook import is_episodes, is_notebook
 
 SETTINGS = described(RunSettings)
 """Every setting that can be given on the command line, by path; `core/settings/` describes them."""

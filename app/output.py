@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
-from core.errors import UserError
-from core.store.files import refuse_database
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.store.files import refuse_database
 
 
 @contextmanager

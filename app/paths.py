@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 
-from core.errors import UserError
+from rtc_inspector.core.errors import UserError
 
 
 def default_database() -> Path:

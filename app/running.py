@@ -13,29 +13,29 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from app import options as shared
-from app import serving
-from app.console import Display, duration, print_result
-from app.figures import print_figures
-from app.output import print_json
-from app.windows import has_screen, show
-from core import platform
-from core.errors import Cancelled, UserError
-from core.figures.export import to_json
-from core.kinds import IMPORTED, TASKS, configured, project_of, task
-from core.run.control import Control
-from core.run.events import Event, Notice, RunStarted
-from core.run.many import SeriesFinished, resume, start
-from core.run.results import open_reader, open_store
-from core.run.state import Emit
-from core.settings import RunSettings, SamplesSettings
-from core.settings.setting import check, with_values
-from core.store.files import network_caution
-from core.store.reader import Reader
-from core.store.writer import Store
-from core.trips.opening import check_source
-from resources import DEMO_REGIONS
-from resources import path as resource
+from rtc_inspector.app import options as shared
+from rtc_inspector.app import serving
+from rtc_inspector.app.console import Display, duration, print_result
+from rtc_inspector.app.figures import print_figures
+from rtc_inspector.app.output import print_json
+from rtc_inspector.app.windows import has_screen, show
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import Cancelled, UserError
+from rtc_inspector.core.figures.export import to_json
+from rtc_inspector.core.kinds import IMPORTED, TASKS, configured, project_of, task
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, RunStarted
+from rtc_inspector.core.run.many import SeriesFinished, resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.run.state import Emit
+from rtc_inspector.core.settings import RunSettings, SamplesSettings
+from rtc_inspector.core.settings.setting import check, with_values
+from rtc_inspector.core.store.files import network_caution
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.opening import check_source
+from rtc_inspector.resources import DEMO_REGIONS
+from rtc_inspector.resources import path as resource
 
 SHOWN = 10
 """Problems named at the end of a run; the rest is counted."""
@@ -96,7 +96,7 @@ def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunS
 
 def _print_estimate(options: argparse.Namespace) -> int:
     """Say what the window's dialog says of the same settings."""
-    from core.run.estimate import cost_words, estimate
+    from rtc_inspector.core.run.estimate import cost_words, estimate
 
     _project(options)
     settings = run_settings(options, serving.models_in(options)[0])
@@ -209,7 +209,7 @@ def demo_command(options: argparse.Namespace) -> int:
 
 def _demonstrated(settings: RunSettings) -> Path | None:
     """Return the project that is generated from the file of items that a demonstration runs on."""
-    from core.trips.files import project_for  # readers of files, which a run loads later else
+    from rtc_inspector.core.trips.files import project_for  # readers of files, which a run loads later else
 
     return project_for(Path(settings.benchmark.file)) if settings.benchmark.file else None
 
@@ -266,7 +266,7 @@ def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Names
     """Print the closing tables: of the one run, or the ranking of its series."""
     database = str(shared.database(options))
     if len(ranked := finished.ranked) > 1:
-        from core.analyses.ranking import ranking  # numpy, as below
+        from rtc_inspector.core.analyses.ranking import ranking  # numpy, as below
 
         figures = list(ranking(reader, ranked))
         if options.json:

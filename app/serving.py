@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from app import options as shared
-from app.output import print_json
-from core.errors import UserError
-from core.models.discovery import fitting_models
-from core.models.endpoint import models_at
-from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
-from core.settings.setting import described, with_values
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.output import print_json
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.models.discovery import fitting_models
+from rtc_inspector.core.models.endpoint import models_at
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
+from rtc_inspector.core.settings.setting import described, with_values
 
 BUNDLED = "bundled"
 ENDPOINT = described(EndpointSettings, "endpoint.")
@@ -142,7 +142,7 @@ def server(options: argparse.Namespace) -> EndpointSettings:
 
 def print_trial(options: argparse.Namespace) -> int:
     """Try a model of a server and print what came; 1 where a question in turns got no answer. Raises ModelError."""
-    from core.run.trying import try_server, words  # readers of answers, which a list of models needs not
+    from rtc_inspector.core.run.trying import try_server, words  # readers of answers, which a list of models needs not
 
     trial = try_server(replace(server(options), model=options.endpoint_model), ModelSettings())
     if options.json:

@@ -10,15 +10,15 @@ from typing import Any
 
 from rich.table import Column, Table
 
-from app import options as shared
-from app.events import answers_json, score_json
-from app.output import print_json, terminal, written
-from core.analyses.costs import Spent, spent, words
-from core.kinds import task
-from core.run.results import open_reader
-from core.store.export import write_csv, write_jsonl
-from core.store.rows import NOTHING, RunRow
-from core.types import Score
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.events import answers_json, score_json
+from rtc_inspector.app.output import print_json, terminal, written
+from rtc_inspector.core.analyses.costs import Spent, spent, words
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.core.store.export import write_csv, write_jsonl
+from rtc_inspector.core.store.rows import NOTHING, RunRow
+from rtc_inspector.core.types import Score
 
 
 def add_commands(commands: Any) -> None:
@@ -106,7 +106,7 @@ def _text(score: Score) -> str:
 
 def report_command(options: argparse.Namespace) -> int:
     """Write the HTML page."""
-    from ui.report.page import write_report  # Qt and the analyses, which nothing else here needs
+    from rtc_inspector.ui.report.page import write_report  # Qt and the analyses, which nothing else here needs
 
     with open_reader(shared.database(options)) as reader:
         write_report(reader, options.run, options.out)

@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from app import options as shared
-from app.paths import bundles_folder, default_database
-from core.errors import UserError
-from core.platform import call, needs_display
-from core.settings import RunSettings
-from core.source.notebook import has_notebooks
+from rtc_inspector.app import options as shared
+from rtc_inspector.app.paths import bundles_folder, default_database
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.platform import call, needs_display
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.notebook import has_notebooks
 
 
 def add_commands(commands: Any) -> None:
@@ -38,7 +38,7 @@ def open_project(options: argparse.Namespace) -> int:
     """
     project: Path = options.project
     if project.suffix == ".zip" and project.is_file():
-        from core.run.bundle import unpack  # the engine, which the window loads later else
+        from rtc_inspector.core.run.bundle import unpack  # the engine, which the window loads later else
 
         unpacked = unpack(project, bundles_folder())
         if unpacked.changed:
@@ -50,7 +50,7 @@ def open_project(options: argparse.Namespace) -> int:
             return 0
         return show(unpacked.root, unpacked.database, None)
     if project.is_file() or has_notebooks(project):
-        from core.trips.files import project_for
+        from rtc_inspector.core.trips.files import project_for
 
         project = project_for(project) or project
     return show(project, shared.database(options), None)
@@ -81,7 +81,7 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
     """
     _require_screen()
     try:
-        from app.gui import open_window
+        from rtc_inspector.app.gui import open_window
     except ImportError as error:
         raise UserError(
             f"Qt cannot be loaded: {error}.",

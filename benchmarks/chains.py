@@ -21,16 +21,16 @@ from pathlib import Path
 import llama_cpp
 from problems import forked
 
-from core.models.discovery import bundled_model
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, ChainSettings, ModelSettings, RunSettings
-from core.source.benchmark import read_benchmark
-from core.store.rows import SampleRow
-from core.trips.benchmark import masked_problem
-from core.types import Form
-from resources import path as resource_path
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, ChainSettings, ModelSettings, RunSettings
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.benchmark import masked_problem
+from rtc_inspector.core.types import Form
+from rtc_inspector.resources import path as resource_path
 
 
 def used() -> float:

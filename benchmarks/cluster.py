@@ -19,10 +19,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.generation import PLAIN, Message, Model, Prompt, Request
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.settings import ModelSettings, RunSettings
+from rtc_inspector.core.generation import PLAIN, Message, Model, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.settings import ModelSettings, RunSettings
 
 SAMPLES = 3
 """Of an item; they share its prompt, as descriptions of a region do."""
@@ -52,13 +52,13 @@ def in_turns(path: Path, options: argparse.Namespace) -> tuple[float, float, flo
 
     The two take turns in going first, so that what else the machine does falls on both alike.
     """
-    from core.cluster.session import connected
+    from rtc_inspector.core.cluster.session import connected
 
     settings = ModelSettings(threads=1, context_size=1024)
     wanted = RunSettings(task="editing", cluster="local:1", generation=settings)
     found: dict[str, list[float]] = {"plain": [], "cluster": []}
     with tempfile.TemporaryDirectory() as folder, connected(Path(folder), wanted, print):
-        from core.cluster.remote import ClusterModel
+        from rtc_inspector.core.cluster.remote import ClusterModel
 
         models: dict[str, Model] = {
             "plain": LocalModel(path, settings),
@@ -81,7 +81,7 @@ def nodes(path: Path, options: argparse.Namespace) -> tuple[float, float]:
     warnings.simplefilter("ignore")  # of Ray's own processes and files
     from ray.cluster_utils import Cluster
 
-    from core.cluster.session import connected
+    from rtc_inspector.core.cluster.session import connected
 
     settings = ModelSettings(threads=1, context_size=1024)
     found = []
@@ -92,7 +92,7 @@ def nodes(path: Path, options: argparse.Namespace) -> tuple[float, float]:
                 cluster.add_node(num_cpus=1)
             wanted = RunSettings(task="editing", cluster=cluster.address, generation=settings)
             with tempfile.TemporaryDirectory() as folder, connected(Path(folder), wanted, print):
-                from core.cluster.remote import ClusterModel
+                from rtc_inspector.core.cluster.remote import ClusterModel
 
                 model = ClusterModel(path, settings, wanted, print, lambda: None)
                 assert model.hosts == count

@@ -37,10 +37,10 @@ def say(table, count):
 
 def meddle():
     # What else a process of ours does with the file while it writes.
-    from core.errors import InspectorError
-    from core.oracle.fingerprint import _content
-    from core.run.results import open_reader
-    from core.store.files import is_new, refuse_database
+    from rtc_inspector.core.errors import InspectorError
+    from rtc_inspector.core.oracle.fingerprint import _content
+    from rtc_inspector.core.run.results import open_reader
+    from rtc_inspector.core.store.files import is_new, refuse_database
     while True:
         for deed in (is_new, refuse_database, _content, lambda path: open_reader(path).close()):
             try:
@@ -50,7 +50,7 @@ def meddle():
             time.sleep(random.random() / 20)
 """
 RUN = """
-from core.store.writer import Store
+from rtc_inspector.core.store.writer import Store
 from factories import fill_store
 
 class Telling(Store):
@@ -69,7 +69,7 @@ with Telling.open(path) as store:
     fill_store(store, path.parent / "project", items=100000, seed=1)
 """
 LABELS = """
-from core.run.results import open_store
+from rtc_inspector.core.run.results import open_store
 threading.Thread(target=meddle, daemon=True).start()
 with open_store(path) as store:
     samples = [row[0] for row in store._db.execute("SELECT id FROM samples WHERE role = 'backward'")]
@@ -112,7 +112,7 @@ def press():
         say("labels", store._db.execute("SELECT max(id) FROM labels").fetchone()[0])
     QTimer.singleShot(20, press)
 QTimer.singleShot(50, begin)
-from app.gui import open_window
+from rtc_inspector.app.gui import open_window
 open_window(None, path, None)
 """
 WRITERS = {"run": RUN, "labels": LABELS, "window": WINDOW}
@@ -156,7 +156,7 @@ class Crowd:
         self._told: defaultdict[str, set[int]] = defaultdict(set)
         own_home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
         self._environment = os.environ | own_home | {"QT_QPA_PLATFORM": "offscreen"}
-        own = [sys.executable, "-m", "app"]
+        own = [sys.executable, "-m", "rtc_inspector"]
         path = str(self.path)
         self._visits = [
             [sys.executable, "-c", f"{READ}; d.close()", path],

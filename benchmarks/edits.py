@@ -12,8 +12,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from core.settings import EditSettings
-from core.source.edits_history import EditHistory
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits_history import EditHistory
 
 
 def main(root: Path, wanted: int) -> None:

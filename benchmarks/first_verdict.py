@@ -16,10 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from core.generation import PLAIN, Message, Prompt, Request
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.settings import ModelSettings
+from rtc_inspector.core.generation import PLAIN, Message, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.settings import ModelSettings
 
 READ, WRITTEN = 600, 64
 
@@ -44,7 +44,7 @@ def waits(options: argparse.Namespace) -> dict[str, float]:
     """Seconds from the start of the program to its first event of each kind."""
     model = ["--model", str(options.model)] if options.model else []
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "app", "demo", "--json", "--db", f"{folder}/runs.sqlite", *model]
+        command = [sys.executable, "-m", "rtc_inspector", "demo", "--json", "--db", f"{folder}/runs.sqlite", *model]
         command += ["--threads", str(options.threads), *(["--no-cache"] if options.cold else [])]
         start, seen = time.monotonic(), dict[str, float]()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from passes_sides import processor_seconds
 
-from core.generation import Request
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.models.prompts import backward_prompt, forward_prompt
-from core.regions.candidates import enumerate_candidates
-from core.regions.sampling import draw, weigh
-from core.settings import ModelSettings, RegionSettings
-from core.types import Region, SourceFile
+from rtc_inspector.core.generation import Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.settings import ModelSettings, RegionSettings
+from rtc_inspector.core.types import Region, SourceFile
 
 CORE = Path(__file__).resolve().parents[1] / "core"
 FILES = [

@@ -22,13 +22,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from core.oracle.factory import open_oracle
-from core.oracle.inside.screening import LINE, screen
-from core.regions.candidates import find_regions
-from core.regions.sampling import draw
-from core.settings import OracleSettings, RegionSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Outcome
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.inside.screening import LINE, screen
+from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.settings import OracleSettings, RegionSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Outcome
 
 EQUALITY = ("__eq__", "__ne__")
 Function = tuple[str, str, str, str]

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 from scipy.stats import binom, norm
 
-from core.metrics.paired import fewest_to_show, joint_level, mean_difference, no_change_p
-from core.metrics.statistics import LEVEL, UNSEEN, Differences, Shares, critical_value, interval
+from rtc_inspector.core.metrics.paired import fewest_to_show, joint_level, mean_difference, no_change_p
+from rtc_inspector.core.metrics.statistics import LEVEL, UNSEEN, Differences, Shares, critical_value, interval
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -46,10 +46,10 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     from PySide6.QtCore import QSettings, Qt
     from PySide6.QtWidgets import QApplication
 
-    from ui.main_window import MainWindow
-    from ui.shell.remembered import Remembered
-    from ui.style.appearance import Appearance
-    from ui.window.collector import Collector
+    from rtc_inspector.ui.main_window import MainWindow
+    from rtc_inspector.ui.shell.remembered import Remembered
+    from rtc_inspector.ui.style.appearance import Appearance
+    from rtc_inspector.ui.window.collector import Collector
 
     app = QApplication(["rtc-inspector"])
     collector = Collector(app)
@@ -81,7 +81,7 @@ def _decide(app, window, hand: Hand, folder: Path) -> dict[str, float]:  # type:
     """Thirty samples that nobody has labelled yet, on which two annotators now differ."""
     from PySide6.QtCore import Qt
 
-    from core.run.results import open_store
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(folder / "runs.sqlite") as store:
         known = {label.sample_id for label in store.reader.current_labels(window.inspection.run.id)}

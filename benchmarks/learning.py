@@ -32,11 +32,11 @@ from judging.agreement import Figures
 from judging.candidates import make_trials
 from judging.fresh import copy_project, note, processor_seconds
 
-from core.oracle.factory import open_oracle
-from core.oracle.pytest_options import read_options
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Codebase, Oracle, Outcome, Suite
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.pytest_options import read_options
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Codebase, Oracle, Outcome, Suite
 
 MEDIANS = (
     "learning_against_plain",
@@ -160,7 +160,9 @@ def _command(root: Path, candidate: Candidate, python: str) -> Figures:
         words = ["judge", str(root), "--path", candidate.file.path, *span, "--sandbox", "bubblewrap"]
         words += ["--replacement", replacement.name, "--python", python, "--json"]
         started = time.perf_counter()
-        ended = subprocess.run([sys.executable, "-m", "app", *words], capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            [sys.executable, "-m", "rtc_inspector", *words], capture_output=True, text=True, check=False
+        )
         seconds = time.perf_counter() - started
     judging = float(json.loads(ended.stdout)["seconds"])
     return {"judge_command_seconds": seconds - judging, "judge_command_whole_seconds": seconds}

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from window import Heart, _compile, _settle, _wait, shown
 
-from core.kinds import COSMETIC_CHANGES
+from rtc_inspector.core.kinds import COSMETIC_CHANGES
 
 KINDS = COSMETIC_CHANGES[:5]
 NAMES = 10
@@ -69,8 +69,8 @@ def write(database: Path, root: Path, samples: int) -> int:
     """A run of so many samples, or as many more of the run that is there, one committed after the other."""
     from factories import _module, model_info, suite
 
-    from core.run.results import open_store
-    from core.settings import RunSettings
+    from rtc_inspector.core.run.results import open_store
+    from rtc_inspector.core.settings import RunSettings
 
     items = samples // SAMPLES_OF_ITEM + 1
     choose = random.Random(samples)
@@ -101,8 +101,8 @@ def add(store, run_id: int, item, choose: random.Random) -> None:  # type: ignor
     """A function with five variants, each asked for ten names, a description and code; measures as they come."""
     from dataclasses import replace
 
-    from core.generation import Extraction, Role, Sample
-    from core.types import Outcome, Verdict
+    from rtc_inspector.core.generation import Extraction, Role, Sample
+    from rtc_inspector.core.types import Outcome, Verdict
 
     def sample(role: Role, index: int, text: str, author: str = "model") -> Sample:
         seed = choose.getrandbits(31)

@@ -38,10 +38,10 @@ import json, sys, time
 from pathlib import Path
 sys.path.insert(0, {benchmarks!r})
 from judging.fresh import processor_seconds
-from core.oracle.factory import open_oracle
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Span
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Span
 codebase = open_codebase(Path({root!r}))
 oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", python={python!r}), lambda text: None)
 oracle.suite(lambda *_: None)
@@ -124,7 +124,7 @@ class Opening:
     def _sample(self, cache: str, *, first: bool) -> dict[str, tuple[float, float]]:
         """Measure `sample`: until its first admitted region, and to its end."""
         used, since, found = processor_seconds(), time.perf_counter(), dict[str, tuple[float, float]]()
-        words = ["-m", "app", "sample", str(self._root), "--json", "--python", self._options.python]
+        words = ["-m", "rtc_inspector", "sample", str(self._root), "--json", "--python", self._options.python]
         words += ["--sandbox", "bubblewrap", "--regions", str(self._options.regions), "--seed", str(self._options.seed)]
         program = self._program(words, cache)
         for line in program.stdout or ():

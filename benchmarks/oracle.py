@@ -29,12 +29,12 @@ from judging.candidates import Trial, make_trials
 from judging.fresh import FreshRuns, copy_project, note
 from judging.mutation import mutation_figures
 
-from core.errors import SandboxError
-from core.oracle.factory import open_oracle
-from core.oracle.sandbox.choose import choose_sandbox
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Codebase, Oracle, Span, Suite, Verdict
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Codebase, Oracle, Span, Suite, Verdict
 
 _WORST: dict[str, Callable[[list[float]], float]] = {
     "speed_against_whole_fresh": min,

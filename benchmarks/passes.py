@@ -22,13 +22,13 @@ from pathlib import Path
 
 from passes_sides import SLOTS, Engine, Loop, Server, Side, Tally
 
-from core.generation import PLAIN, Message, Request
-from core.models.discovery import bundled_model
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
-from core.regions.candidates import enumerate_candidates
-from core.regions.sampling import draw, weigh
-from core.settings import RegionSettings, RunSettings
-from core.types import Region, SourceFile
+from rtc_inspector.core.generation import PLAIN, Message, Request
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.types import Region, SourceFile
 
 ROOT = Path(__file__).resolve().parents[1]
 DESCRIPTIONS = (

@@ -15,7 +15,7 @@ import llama_cpp
 import numpy as np
 from passes_sides import sampling
 
-from core.generation import PLAIN
+from rtc_inspector.core.generation import PLAIN
 
 
 class Plain:

@@ -14,9 +14,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from core.generation import PLAIN, Message, Prompt, Request
-from core.models.client import LocalModel
-from core.settings import ModelSettings
+from rtc_inspector.core.generation import PLAIN, Message, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.settings import ModelSettings
 
 HELLO = Request("warm", Prompt((Message("user", "Hello"),)), 0.0, 0, 1)
 SLOTS = 8

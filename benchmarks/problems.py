@@ -28,12 +28,12 @@ from pathlib import Path
 
 from judging.fresh import processor_seconds
 
-from core.oracle.bench.project import node_ids, program_path, write_project
-from core.settings import OracleSettings
-from core.source.benchmark import read_benchmark
-from core.trips.judged import open_judged
-from core.types import Candidate, Outcome, Problem
-from resources import path as resource_path
+from rtc_inspector.core.oracle.bench.project import node_ids, program_path, write_project
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.trips.judged import open_judged
+from rtc_inspector.core.types import Candidate, Outcome, Problem
+from rtc_inspector.resources import path as resource_path
 
 TURN = 64
 """Candidates of a turn; at its ends the time of all processes is looked up, which costs as much as a few of them."""

@@ -22,15 +22,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from core.metrics.output_match import tom
-from core.rewrites.names import mask_name
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
-from core.source.benchmark import read_benchmark
-from core.trips.chain import signature
-from core.types import Problem
+from rtc_inspector.core.metrics.output_match import tom
+from rtc_inspector.core.rewrites.names import mask_name
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.trips.chain import signature
+from rtc_inspector.core.types import Problem
 
 TIME_OUT = "Time Out"
 PASSED = "Passed"

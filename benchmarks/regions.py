@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import ProjectError
-from core.regions.blocks import parse_blocks
-from core.regions.candidates import enumerate_candidates
-from core.regions.sampling import covered_characters, draw, weigh
-from core.settings import RegionSettings
-from core.source.codebase import open_codebase
-from core.types import Codebase, Region
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.sampling import covered_characters, draw, weigh
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Codebase, Region
 
 
 def main(root: Path) -> None:

@@ -18,17 +18,17 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from core.regions.candidates import as_region
-from core.regions.coverage import cover
-from core.rewrites.document import document
-from core.rewrites.program import Program, Refused, Rewritten
-from core.rewrites.registry import TRANSFORMATIONS
-from core.settings import OracleSettings, RegionSettings
-from core.source.functions import functions
-from core.syntax import Lines
-from core.trips.judged import Judged, open_judged
-from core.trips.versions import changed
-from core.types import Candidate, Outcome, SourceFile, Verdict
+from rtc_inspector.core.regions.candidates import as_region
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.rewrites.document import document
+from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
+from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.settings import OracleSettings, RegionSettings
+from rtc_inspector.core.source.functions import functions
+from rtc_inspector.core.syntax import Lines
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.versions import changed
+from rtc_inspector.core.types import Candidate, Outcome, SourceFile, Verdict
 
 WORDS = (
     "Return what is asked for.",

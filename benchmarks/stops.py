@@ -22,15 +22,15 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-from core.generation import PLAIN, Generation, Message, Model, Prompt, Request, Window
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.models.textstream import Ending, TextStream
-from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.trips.judged import Judged, open_judged
-from core.trips.synthesis import SynthesisTrip
-from core.types import Candidate, Item
-from resources import path as resource
+from rtc_inspector.core.generation import PLAIN, Generation, Message, Model, Prompt, Request, Window
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.textstream import Ending, TextStream
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.synthesis import SynthesisTrip
+from rtc_inspector.core.types import Candidate, Item
+from rtc_inspector.resources import path as resource
 
 TEMPERATURE, DESCRIPTION_TOKENS = 0.8, 80
 

@@ -15,15 +15,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
-from core.models.styles import possible_styles
-from core.run.calibration import calibrate
-from core.run.control import Control
-from core.run.pipeline import start
-from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.store.writer import Store
-from resources import path as resource
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.styles import possible_styles
+from rtc_inspector.core.run.calibration import calibrate
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.resources import path as resource
 
 
 def main() -> None:

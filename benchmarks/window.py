@@ -73,7 +73,7 @@ def _prepare(folder: Path, samples: int, files: int) -> float:
     """Make database and project unless they are there; the seconds it took."""
     from factories import fill_store
 
-    from core.run.results import open_store
+    from rtc_inspector.core.run.results import open_store
 
     began, database = time.monotonic(), folder / "two_runs.sqlite"
     if database.exists():
@@ -113,8 +113,8 @@ def _write(folder: Path) -> int:
 
     from factories import _fill_item, _module
 
-    from core.run.results import open_store
-    from core.store.writer import Store
+    from rtc_inspector.core.run.results import open_store
+    from rtc_inspector.core.store.writer import Store
 
     def write(store: Store, number: int) -> None:
         settings, choose = store.reader.settings(SHOWN_RUN), random.Random(number)
@@ -171,10 +171,10 @@ def shown(folder: Path, width: int, height: int):  # type: ignore[no-untyped-def
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from ui.main_window import MainWindow
-    from ui.shell.remembered import Remembered
-    from ui.style.appearance import Appearance
-    from ui.window.collector import Collector
+    from rtc_inspector.ui.main_window import MainWindow
+    from rtc_inspector.ui.shell.remembered import Remembered
+    from rtc_inspector.ui.style.appearance import Appearance
+    from rtc_inspector.ui.window.collector import Collector
 
     app = QApplication(["rtc-inspector"])
     collector = Collector(app)
@@ -276,7 +276,7 @@ def _use(app, window, heart: Heart) -> dict[str, float]:  # type: ignore[no-unty
 
 
 def _switch_runs(app, window) -> None:  # type: ignore[no-untyped-def]
-    from ui.reading.inspection import Wanted
+    from rtc_inspector.ui.reading.inspection import Wanted
 
     for run in (1, SHOWN_RUN) * 3:
         window.inspection.choose_run(Wanted(run))
@@ -315,7 +315,7 @@ def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:
 
 def _diff(app) -> dict[str, float]:  # type: ignore[no-untyped-def]
     """Two files of 10,000 lines."""
-    from ui.panels import DiffPanel
+    from rtc_inspector.ui.panels import DiffPanel
 
     before = [f"    value_{n} = compute({n}, other={n % 7})" for n in range(10_000)]
     after = [line.replace("other", "another") if n % 9 == 0 else line for n, line in enumerate(before) if n % 13]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from core.errors import ModelError
-from core.types import Form, Report
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.types import Form, Report
 
 if TYPE_CHECKING:
     from numpy import float32

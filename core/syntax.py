@@ -8,7 +8,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from core.types import Span
+from rtc_inspector.core.types import Span
 
 NEWLINE = re.compile(r"\r\n|\r|\n")  # str.splitlines knows more, such as the form feed
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import resources
-from core.errors import UserError
+from rtc_inspector import resources
+from rtc_inspector.core.errors import UserError
 
 BUNDLED = "error_modes.toml"
 KEYS = range(1, 10)

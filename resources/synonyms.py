@@ -29,7 +29,7 @@ def _plural(word: str) -> str:
 def _groups() -> Mapping[str, frozenset[str]]:
     """Every word with all the words it shares a group with."""
     found: dict[str, set[str]] = {}
-    for line in (files("resources") / "synonyms.txt").read_text("utf-8").splitlines():
+    for line in (files("rtc_inspector.resources") / "synonyms.txt").read_text("utf-8").splitlines():
         words = line.split("#", 1)[0].split()
         for word in words:
             found.setdefault(word, set()).update(words)

@@ -19,12 +19,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
-from core.store.rows import ItemRow
-from ui.main_window import MainWindow
-from ui.reading.inspection import Wanted
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
-from ui.window.comparing import proposed
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.reading.inspection import Wanted
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.window.comparing import proposed
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)

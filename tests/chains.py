@@ -8,7 +8,7 @@ from typing import Any
 
 from chat_server import Answer, ChatServer, completion
 
-from core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
 
 PROBLEMS = [
     {

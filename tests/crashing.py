@@ -9,7 +9,7 @@ import pytest
 
 SITE = """
 import os, sys
-if "core.models.worker" in sys.orig_argv:
+if "rtc_inspector.core.models.worker" in sys.orig_argv:
     import llama_cpp.llama_cpp as lib
 
     load, extra = lib.llama_model_load_from_file, []

@@ -9,15 +9,15 @@ from pathlib import Path
 from factories import model_info, settle, suite
 from histories import Builder
 
-from core.generation import Extraction, Role, Sample
-from core.kinds import configured
-from core.run.results import open_reader, open_store
-from core.settings import EditSettings, RunSettings
-from core.store.rows import ItemRow, RunRow
-from core.store.writer import Store
-from core.trips.editing import EditingTrip
-from core.trips.opening import Opened, opener
-from core.types import Item
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import EditSettings, RunSettings
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.editing import EditingTrip
+from rtc_inspector.core.trips.opening import Opened, opener
+from rtc_inspector.core.types import Item
 
 LINES = [f"value_{n} = compute({n}, 'name {n}')" for n in range(30)]
 

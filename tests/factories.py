@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.generation import Extraction, ModelInfo, Role, Sample
-from core.settings import RunSettings
-from core.store.rows import SampleRow
-from core.store.writer import Store
-from core.trips.protocol import Tree
-from core.trips.roundtrip import RoundTrip
-from core.types import CoverageMap, Form, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
+from rtc_inspector.core.generation import Extraction, ModelInfo, Role, Sample
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.trips.roundtrip import RoundTrip
+from rtc_inspector.core.types import CoverageMap, Form, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
 
 _FUNCTIONS = (
     (

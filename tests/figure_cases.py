@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Axis,
     Bar,
     Bars,

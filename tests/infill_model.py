@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.models.discovery import bundled_model
+from rtc_inspector.core.models.discovery import bundled_model
 
 RENAMED = {
     b"<jupyter_text>": b"<|fim_prefix|>",

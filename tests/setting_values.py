@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.settings.setting import Described
+from rtc_inspector.core.settings.setting import Described
 
 
 def another(each: Described) -> Any:

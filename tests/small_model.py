@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.models.discovery import bundled_model
+from rtc_inspector.core.models.discovery import bundled_model
 
 LAYERS = 2
 ALIGNMENT = 32

@@ -12,13 +12,13 @@ from typing import Any
 
 from chat_server import Answer, completion
 
-from core.generation import Extraction, Fits, Message, ModelInfo, Prompt, Role
-from core.kinds import Kind, Measure, RoleName
-from core.settings import RunSettings
-from core.store.rows import SampleRow
-from core.trips.opening import Opened
-from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Item, Notify, Report, Span, Verdict
+from rtc_inspector.core.generation import Extraction, Fits, Message, ModelInfo, Prompt, Role
+from rtc_inspector.core.kinds import Kind, Measure, RoleName
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Ask, PairScore, Step, Tree
+from rtc_inspector.core.types import Item, Notify, Report, Span, Verdict
 
 LINES = "add the prices\nsort the names\nclose the file\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from core.errors import UserError
+from rtc_inspector.core.errors import UserError
 
 
 def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: str) -> Path | None:
@@ -18,7 +18,7 @@ def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: st
     if not chosen:
         return None
     path = with_ending(chosen, ending)
-    from core.store.files import refuse_database  # the window stands sooner
+    from rtc_inspector.core.store.files import refuse_database  # the window stands sooner
 
     try:
         refuse_database(path)

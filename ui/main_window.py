@@ -11,48 +11,48 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QMainWindow, QMenu
 
-import resources
-from core.kinds import known
-from core.oracle.bench.project import origin_of
-from core.settings import RunSettings
-from ui.background.gateway import Gateway
-from ui.background.scribe import Scribe
-from ui.background.turns import IdleWork
-from ui.labels.label_files import LabelFiles
-from ui.labels.labelling import Labelling
-from ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
-from ui.reading.open_project import OpenProject
-from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
-from ui.run.lists import RunLists
-from ui.run.models import ModelList
-from ui.run.own_run import ByHand, OwnRun
-from ui.run.queue import Queueing
-from ui.run.starting import Starting
-from ui.shell.choice_box import Choice
-from ui.shell.notices import NoticeText
-from ui.shell.offer_bar import Offer
-from ui.shell.remembered import Remembered
-from ui.shell.welcome import Welcome
-from ui.style.appearance import Appearance
-from ui.style.controls import DIALOG, column, label, push, row
-from ui.style.theme import SPACE
-from ui.window.auditing import Auditing
-from ui.window.big_figures import BigFigures
-from ui.window.browsing import Browsing
-from ui.window.comparing import Comparing
-from ui.window.guide import Guide
-from ui.window.label_desk import LabelDesk
-from ui.window.openable import Dropping, OpenMenus
-from ui.window.preferences import Preferences, tour_steps
-from ui.window.reporting import Reporting
-from ui.window.searching import Searching
-from ui.window.startup import Opening
-from ui.window.window_actions import PANES, WindowActions, theme_menu
-from ui.window.window_parts import WindowParts
-from ui.window.wiring import wire_keys
+from rtc_inspector import resources
+from rtc_inspector.core.kinds import known
+from rtc_inspector.core.oracle.bench.project import origin_of
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.background.turns import IdleWork
+from rtc_inspector.ui.labels.label_files import LabelFiles
+from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
+from rtc_inspector.ui.reading.open_project import OpenProject
+from rtc_inspector.ui.run.control import NO_PLACE, NO_PROJECT, RunControl
+from rtc_inspector.ui.run.lists import RunLists
+from rtc_inspector.ui.run.models import ModelList
+from rtc_inspector.ui.run.own_run import ByHand, OwnRun
+from rtc_inspector.ui.run.queue import Queueing
+from rtc_inspector.ui.run.starting import Starting
+from rtc_inspector.ui.shell.choice_box import Choice
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.offer_bar import Offer
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.welcome import Welcome
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
+from rtc_inspector.ui.style.theme import SPACE
+from rtc_inspector.ui.window.auditing import Auditing
+from rtc_inspector.ui.window.big_figures import BigFigures
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.comparing import Comparing
+from rtc_inspector.ui.window.guide import Guide
+from rtc_inspector.ui.window.label_desk import LabelDesk
+from rtc_inspector.ui.window.openable import Dropping, OpenMenus
+from rtc_inspector.ui.window.preferences import Preferences, tour_steps
+from rtc_inspector.ui.window.reporting import Reporting
+from rtc_inspector.ui.window.searching import Searching
+from rtc_inspector.ui.window.startup import Opening
+from rtc_inspector.ui.window.window_actions import PANES, WindowActions, theme_menu
+from rtc_inspector.ui.window.window_parts import WindowParts
+from rtc_inspector.ui.window.wiring import wire_keys
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
@@ -429,7 +429,7 @@ class MainWindow(QMainWindow):
 
 
 def _caution(reader: Reader) -> str:
-    from core.run.bundle import changes  # the window stands sooner
-    from core.store.files import network_caution
+    from rtc_inspector.core.run.bundle import changes  # the window stands sooner
+    from rtc_inspector.core.store.files import network_caution
 
     return " ".join(filter(None, (network_caution(reader.path), changes(reader.path))))

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 
-from core.generation import Role
-from core.kinds import Kind, RoleName, counted, known, task
-from core.metrics.registry import metric
-from core.store.rows import ItemRow, SampleRow
-from core.types import OLD_LINE, Form, Span
-from ui.diff.lines import PAIR, Sides
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import Kind, RoleName, counted, known, task
+from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.core.types import OLD_LINE, Form, Span
+from rtc_inspector.ui.diff.lines import PAIR, Sides
 
 COMMIT = "commit"
 """Under this name of its origin an edit out of a history has its commit."""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.kinds import IMPORTED, TASKS, known, noun
-from core.store.rows import RunRow
+from rtc_inspector.core.kinds import IMPORTED, TASKS, known, noun
+from rtc_inspector.core.store.rows import RunRow
 
 Pairs = tuple[tuple[str, str], ...]
 Groups = tuple[tuple[str, Pairs], ...]

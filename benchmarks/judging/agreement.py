@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.types import Outcome, Verdict
 from judging.candidates import Trial
 from judging.fresh import Fresh, note
+from rtc_inspector.core.types import Outcome, Verdict
 
 Figures = dict[str, float]
 

@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from core.regions.admission import deletion
-from core.regions.candidates import find_regions
-from core.regions.sampling import draw
-from core.settings import RegionSettings
-from core.types import Candidate, Codebase, Region, SourceFile, Suite
+from rtc_inspector.core.regions.admission import deletion
+from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import Candidate, Codebase, Region, SourceFile, Suite
 
 KINDS = ("deletion", "mutation", "equal", "mutation", "deletion", "equal", "mutation", "original")
 _SWAPS = {

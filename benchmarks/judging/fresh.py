@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.oracle.interpreter import find_interpreter
-from core.oracle.pytest_options import read_options
-from core.oracle.sandbox.protocol import Launch, Sandbox
-from core.oracle.sessionplan import make_plan
-from core.settings import OracleSettings
-from core.types import Candidate
+from rtc_inspector.core.oracle.interpreter import find_interpreter
+from rtc_inspector.core.oracle.pytest_options import read_options
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Sandbox
+from rtc_inspector.core.oracle.sessionplan import make_plan
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import Candidate
 
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "venv", "env", "__pycache__", ".tox", ".pytest_cache", ".hypothesis"

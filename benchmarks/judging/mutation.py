@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.oracle.interpreter import describe
-from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.protocol import Launch, Limits
-from core.regions.candidates import find_regions
-from core.regions.sampling import draw
-from core.settings import OracleSettings, RegionSettings
-from core.types import Candidate, Codebase, Oracle, Outcome, Region, Suite
 from judging.candidates import mutants
 from judging.fresh import note, output_of
+from rtc_inspector.core.oracle.interpreter import describe
+from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
+from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.settings import OracleSettings, RegionSettings
+from rtc_inspector.core.types import Candidate, Codebase, Oracle, Outcome, Region, Suite
 
 BUDGET = 40.0
 """Seconds each side spends on mutants, beside what it needs to begin."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from core.metrics.agreement import Estimate, cohen_kappa, krippendorff_alpha
-from core.store.rows import LabelRow
+from rtc_inspector.core.metrics.agreement import Estimate, cohen_kappa, krippendorff_alpha
+from rtc_inspector.core.store.rows import LabelRow
 
 KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
 Said = Mapping[str, str]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from core.analyses.ranking import model_names
-from core.figures import (
+from rtc_inspector.core.analyses.ranking import model_names
+from rtc_inspector.core.figures import (
     Axis,
     Bar,
     Bars,
@@ -26,13 +26,13 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.kinds import counted
-from core.metrics.paired import mean_difference
-from core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
-from core.metrics.statistics import auc, pearson, point_biserial, spearman
-from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow
-from core.types import Score
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.paired import mean_difference
+from rtc_inspector.core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
+from rtc_inspector.core.metrics.statistics import auc, pearson, point_biserial, spearman
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.core.types import Score
 
 SOLVED = "pass@1"
 BENCHMARK = "benchmark"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Axis,
     Bar,
     Bars,
@@ -27,14 +27,14 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.metrics.output_match import Class, Lost, class_of
-from core.metrics.paired import holm, mcnemar
-from core.metrics.statistics import interval
-from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow, SampleRow
-from core.trips.chain_tree import chain_of, crossing, first_break, lost_in, none_parses, tom_of
-from core.trips.protocol import Tree
-from core.types import Form
+from rtc_inspector.core.metrics.output_match import Class, Lost, class_of
+from rtc_inspector.core.metrics.paired import holm, mcnemar
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.core.trips.chain_tree import chain_of, crossing, first_break, lost_in, none_parses, tom_of
+from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.types import Form
 
 CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)
 TONES = {Class.PASS_PASS: "good", Class.PASS_FAIL: "bad", Class.FAIL_PASS: "warn", Class.FAIL_FAIL: "muted"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.comparison.values import Comparison, Pair
-from core.figures import Axis, Better, Estimate, Link, Point, Scatter, Tone
-from core.kinds import task
+from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.core.figures import Axis, Better, Estimate, Link, Point, Scatter, Tone
+from rtc_inspector.core.kinds import task
 
 
 def scatter(comparison: Comparison) -> Scatter:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.figures import Column, Link, Row, Table
-from core.settings import EndpointSettings, RunSettings
-from core.store.rows import RunRow, SpentRow
+from rtc_inspector.core.figures import Column, Link, Row, Table
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.store.rows import RunRow, SpentRow
 
 if TYPE_CHECKING:  # the run dialog takes prices from here, before anything is read
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)

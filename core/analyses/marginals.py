@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Axis,
     Better,
     Categories,
@@ -28,12 +28,12 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, TOLD_ALREADY, counted
-from core.kinds import task as kind_of
-from core.metrics.paired import EXACT_FLIPS, detectable, fair_coin, fewest_to_show, holm, no_change_p
-from core.metrics.statistics import LEVEL, interval
-from core.store.reader import Reader
-from core.store.rows import ChangeRow, OutcomeRow
+from rtc_inspector.core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, TOLD_ALREADY, counted
+from rtc_inspector.core.kinds import task as kind_of
+from rtc_inspector.core.metrics.paired import EXACT_FLIPS, detectable, fair_coin, fewest_to_show, holm, no_change_p
+from rtc_inspector.core.metrics.statistics import LEVEL, interval
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ChangeRow, OutcomeRow
 
 FACET = "complexity"
 PASSES = "rtc"

@@ -11,18 +11,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from core.analyses import costs
-from core.analyses.scores import better_of, estimate, form_of
-from core.comparison.compare import differing_settings
-from core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
-from core.errors import UserError
-from core.figures import Axis, Categories, Cell, Column, Estimate, Figure, Grid, Link, Row, Sentence, Table
-from core.kinds import Kind, Measure, counted, few, task
-from core.metrics.paired import joint_level
-from core.metrics.statistics import LEVEL, interval
-from core.settings import RunSettings, SeriesSettings
-from core.store.reader import Reader
-from core.store.rows import GROWING, Answers, RunRow
+from rtc_inspector.core.analyses import costs
+from rtc_inspector.core.analyses.scores import better_of, estimate, form_of
+from rtc_inspector.core.comparison.compare import differing_settings
+from rtc_inspector.core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import (
+    Axis,
+    Categories,
+    Cell,
+    Column,
+    Estimate,
+    Figure,
+    Grid,
+    Link,
+    Row,
+    Sentence,
+    Table,
+)
+from rtc_inspector.core.kinds import Kind, Measure, counted, few, task
+from rtc_inspector.core.metrics.paired import joint_level
+from rtc_inspector.core.metrics.statistics import LEVEL, interval
+from rtc_inspector.core.settings import RunSettings, SeriesSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import GROWING, Answers, RunRow
 
 Values = Mapping[str, Mapping[str, float]]
 """By an item's key: its measures."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import audit, benchmark, chain, directive, marginals, ranking, scores
-from core.errors import UserError
-from core.figures import Figure
-from core.kinds import task
-from core.store.reader import Reader
+from rtc_inspector.core.analyses import audit, benchmark, chain, directive, marginals, ranking, scores
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import Figure
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.store.reader import Reader
 
 
 class Analysis(Protocol):

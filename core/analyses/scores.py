@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analyses import costs
-from core.analyses.compared import scatter
-from core.comparison.compare import compare_runs
-from core.errors import UserError
-from core.figures import (
+from rtc_inspector.core.analyses import costs
+from rtc_inspector.core.analyses.compared import scatter
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import (
     Axis,
     Better,
     Choice,
@@ -32,13 +32,13 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.kinds import Kind, Measure, article, counted, few, task
-from core.metrics.registry import Metric, metric
-from core.metrics.statistics import auc, interval, point_biserial
-from core.store.reader import Reader
-from core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
-from core.store.scores import Bounds
-from core.types import Score
+from rtc_inspector.core.kinds import Kind, Measure, article, counted, few, task
+from rtc_inspector.core.metrics.registry import Metric, metric
+from rtc_inspector.core.metrics.statistics import auc, interval, point_biserial
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
+from rtc_inspector.core.store.scores import Bounds
+from rtc_inspector.core.types import Score
 
 METRIC_BINS = 20
 FIRST_METRIC = "edit_sim"

@@ -17,19 +17,19 @@ from typing import Any
 
 import ray
 
-from core import __version__
-from core.errors import InspectorError, ModelError, SandboxError
-from core.generation import Generation, ModelInfo, Prompt, Request
-from core.models.client import LocalModel
-from core.models.fingerprint import fingerprint
-from core.models.gguf import read_header
-from core.oracle.baseline import Baseline
-from core.oracle.factory import open_oracle
-from core.oracle.project_oracle import ProjectOracle
-from core.settings import ModelSettings, OracleSettings
-from core.source.codebase import open_codebase
-from core.source.walk import every_file
-from core.types import Candidate, Outcome, Verdict
+from rtc_inspector.core import __version__
+from rtc_inspector.core.errors import InspectorError, ModelError, SandboxError
+from rtc_inspector.core.generation import Generation, ModelInfo, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.oracle.baseline import Baseline
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.project_oracle import ProjectOracle
+from rtc_inspector.core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.source.walk import every_file
+from rtc_inspector.core.types import Candidate, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,19 @@ import ray
 from ray.exceptions import RayError
 from ray.util import ActorPool
 
-from core import __version__
-from core.cluster.hosts import JudgeHost, Learned, ModelHost, Ready, learn_suite, packed
-from core.cluster.session import SANDBOX, live_nodes, may_judge, read_address, say_shipping, travels
-from core.errors import Cancelled, InspectorError, ModelError, SandboxError
-from core.generation import Generation, ModelInfo, OnText, Prompt, Request
-from core.models.fingerprint import fingerprint
-from core.models.gguf import GgufHeader, read_header
-from core.models.memory import memory_needed, window_of
-from core.oracle.baseline import Baseline
-from core.oracle.interpreter import find_interpreter
-from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.types import Candidate, Notify, Outcome, Report, Suite, Verdict
-from core.waiting import STEP, Beat, wait_for
+from rtc_inspector.core import __version__
+from rtc_inspector.core.cluster.hosts import JudgeHost, Learned, ModelHost, Ready, learn_suite, packed
+from rtc_inspector.core.cluster.session import SANDBOX, live_nodes, may_judge, read_address, say_shipping, travels
+from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, SandboxError
+from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import GgufHeader, read_header
+from rtc_inspector.core.models.memory import memory_needed, window_of
+from rtc_inspector.core.oracle.baseline import Baseline
+from rtc_inspector.core.oracle.interpreter import find_interpreter
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.core.types import Candidate, Notify, Outcome, Report, Suite, Verdict
+from rtc_inspector.core.waiting import STEP, Beat, wait_for
 
 PATIENCE = 30.0
 """Seconds after which it is said that Ray has not found a place yet."""

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import UserError
-from core.kinds import task
-from core.platform import usable_cores
-from core.settings import RunSettings
-from core.source.walk import every_file
-from core.types import Notify
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.walk import every_file
+from rtc_inspector.core.types import Notify
 
 SANDBOX = "rtc-sandbox"
 """Label of hosts that have a sandbox: `ray start --labels rtc-sandbox=yes`. Only they judge."""

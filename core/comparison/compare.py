@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
-from core.errors import UserError
-from core.kinds import Kind, task
-from core.metrics.paired import holm, mcnemar, mean_difference
-from core.metrics.statistics import interval
-from core.store.reader import Reader
-from core.store.rows import NOTHING, ItemRow, RunRow
-from core.store.scores import Bounds
-from core.types import Score
+from rtc_inspector.core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import Kind, task
+from rtc_inspector.core.metrics.paired import holm, mcnemar, mean_difference
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
+from rtc_inspector.core.store.scores import Bounds
+from rtc_inspector.core.types import Score
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
 _MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build", "conditions")

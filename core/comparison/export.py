@@ -7,9 +7,9 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from core.comparison.values import Comparison, Difference, Pair
-from core.comparison.words import verdict
-from core.kinds import task
+from rtc_inspector.core.comparison.values import Comparison, Difference, Pair
+from rtc_inspector.core.comparison.words import verdict
+from rtc_inspector.core.kinds import task
 
 Row = dict[str, Any]
 

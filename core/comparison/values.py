@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.kinds import task
-from core.store.rows import GROWING, ItemRow, RunRow
-from core.types import Score
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
+from rtc_inspector.core.types import Score
 
 if TYPE_CHECKING:  # numpy comes with these, and the window opens without it
-    from core.metrics.paired import McNemar, MeanDifference
+    from rtc_inspector.core.metrics.paired import McNemar, MeanDifference
 
 
 UNLIKE, MOST_UNLIKE = 0.02, 0.1

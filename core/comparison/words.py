@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.comparison.values import Comparison, Difference
-from core.kinds import counted, few, task
-from core.store.rows import NOTHING, RunRow
-from core.types import Score
+from rtc_inspector.core.comparison.values import Comparison, Difference
+from rtc_inspector.core.kinds import counted, few, task
+from rtc_inspector.core.store.rows import NOTHING, RunRow
+from rtc_inspector.core.types import Score
 
 SMALL = 0.05
 """A p below it is said to decide."""

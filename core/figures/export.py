@@ -8,8 +8,8 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Link, Scatter, Table
-from core.figures.reading import bins
+from rtc_inspector.core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Link, Scatter, Table
+from rtc_inspector.core.figures.reading import bins
 
 
 def to_json(figure: Figure) -> dict[str, Any]:

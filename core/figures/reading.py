@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Axis,
     Bars,
     Estimate,

@@ -11,23 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from core.errors import UserError
-from core.generation import Role
-from core.kinds.kind import METHODS as METHODS
-from core.kinds.kind import Kind as Kind
-from core.kinds.kind import Measure as Measure
-from core.kinds.kind import RoleName as RoleName
-from core.kinds.methods import CONDITIONS as CONDITIONS
-from core.kinds.methods import COSMETIC_CHANGES as COSMETIC_CHANGES
-from core.kinds.methods import COSMETIC_PAIRS as COSMETIC_PAIRS
-from core.kinds.methods import FIRST_KIND as FIRST_KIND
-from core.kinds.methods import IDENTITY as IDENTITY
-from core.kinds.methods import IMPORTED as IMPORTED
-from core.kinds.methods import TOGETHER as TOGETHER
-from core.kinds.methods import TOLD_ALREADY as TOLD_ALREADY
-from core.kinds.methods import cosmetic_changes as cosmetic_changes
-from core.settings import RunSettings
-from core.types import FEW
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds.kind import METHODS as METHODS
+from rtc_inspector.core.kinds.kind import Kind as Kind
+from rtc_inspector.core.kinds.kind import Measure as Measure
+from rtc_inspector.core.kinds.kind import RoleName as RoleName
+from rtc_inspector.core.kinds.methods import CONDITIONS as CONDITIONS
+from rtc_inspector.core.kinds.methods import COSMETIC_CHANGES as COSMETIC_CHANGES
+from rtc_inspector.core.kinds.methods import COSMETIC_PAIRS as COSMETIC_PAIRS
+from rtc_inspector.core.kinds.methods import FIRST_KIND as FIRST_KIND
+from rtc_inspector.core.kinds.methods import IDENTITY as IDENTITY
+from rtc_inspector.core.kinds.methods import IMPORTED as IMPORTED
+from rtc_inspector.core.kinds.methods import TOGETHER as TOGETHER
+from rtc_inspector.core.kinds.methods import TOLD_ALREADY as TOLD_ALREADY
+from rtc_inspector.core.kinds.methods import cosmetic_changes as cosmetic_changes
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import FEW
 
 TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)
 """What can be chosen, by name."""

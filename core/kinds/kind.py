@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from core.generation import Role
-from core.settings import RunSettings
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.settings import RunSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import combinations
 from types import MappingProxyType
 
-from core.generation import Role
-from core.kinds.kind import METHODS, Kind, Measure, RoleName
-from core.settings import CosmeticSettings, RunSettings
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds.kind import METHODS, Kind, Measure, RoleName
+from rtc_inspector.core.settings import CosmeticSettings, RunSettings
 
 _ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature")
 
@@ -108,7 +108,7 @@ METHODS |= {
             headline="rtc",
             tally=("passes", "judged"),
             samples=_round_trip,
-            opens="core.trips.synthesis:open_synthesis",
+            opens="rtc_inspector.core.trips.synthesis:open_synthesis",
             describable=True,
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -140,7 +140,7 @@ METHODS |= {
             headline="rtc",
             tally=("passes", "judged"),
             samples=_round_trip,
-            opens="core.trips.editing:open_editing",
+            opens="rtc_inspector.core.trips.editing:open_editing",
             describable=True,
             forward_temperature=1.0,
             backward_temperature=0.0,
@@ -167,10 +167,10 @@ METHODS |= {
             headline="rtc",
             tally=("passes", "judged"),
             samples=_solved_round_trip,
-            opens="core.trips.benchmark:open_benchmark",
+            opens="rtc_inspector.core.trips.benchmark:open_benchmark",
             describable=True,
             demo=("benchmark", "pocket.jsonl"),
-            checks="core.trips.benchmark:check_benchmark",
+            checks="rtc_inspector.core.trips.benchmark:check_benchmark",
             analyses=("benchmark", "scores"),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -193,10 +193,10 @@ METHODS |= {
             headline="rtc",
             tally=("passes", "judged"),
             samples=_without_baseline,
-            opens="core.trips.notebook:open_notebook",
+            opens="rtc_inspector.core.trips.notebook:open_notebook",
             describable=True,
             demo=("benchmark", "tour.ipynb"),
-            checks="core.trips.notebook:check_notebook",
+            checks="rtc_inspector.core.trips.notebook:check_notebook",
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=384,
@@ -256,12 +256,12 @@ METHODS |= {
             beside=("sc", "sc_parsing"),
             tally=("ssc_steps", "steps"),
             samples=_chained,
-            opens="core.trips.chain:open_chain",
-            checks="core.trips.chain:check_chain",
+            opens="rtc_inspector.core.trips.chain:open_chain",
+            checks="rtc_inspector.core.trips.chain:check_chain",
             draws_functions=True,
             demo=("benchmark", "pocket.jsonl"),
             chained=True,
-            remarks="core.trips.chain_tree:remarks",
+            remarks="rtc_inspector.core.trips.chain_tree:remarks",
             analyses=("chain", "scores"),
             forward_temperature=0.0,
             backward_temperature=0.0,
@@ -301,13 +301,13 @@ METHODS |= {
             headline="cosine",
             measured_by=("directive.embedder_name", "directive.embedder_sha256"),
             samples=_programs_and_summaries,
-            opens="core.trips.directive:open_directive",
+            opens="rtc_inspector.core.trips.directive:open_directive",
             demo=("directives", "six.jsonl"),
             analyses=("directive", "scores"),
             forward_temperature=0.7,
             backward_temperature=0.0,
             backward_max_tokens=384,
-            takes_words="core.source.directives:by_hand",
+            takes_words="rtc_inspector.core.source.directives:by_hand",
             settings=("forward_samples", "forward_temperature", "benchmark.file", "benchmark.mask_names", "directive"),
         ),
         Kind(
@@ -355,7 +355,7 @@ METHODS |= {
             ),
             headline="change",
             samples=_of_versions,
-            opens="core.trips.cosmetic:open_cosmetic",
+            opens="rtc_inspector.core.trips.cosmetic:open_cosmetic",
             analyses=("marginals", "scores"),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -383,7 +383,7 @@ IMPORTED = Kind(
     headline="pass@1",
     tally=("passes", "judged"),
     samples=lambda settings: {Role.SOLVE: 1},
-    opens="core.trips.imported:open_imported",
+    opens="rtc_inspector.core.trips.imported:open_imported",
     forward_temperature=0.0,
     backward_temperature=0.0,
     backward_max_tokens=512,

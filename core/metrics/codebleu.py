@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.metrics.dataflow import DataFlow, TooLargeError, neutral
-from core.metrics.similarity import TOKEN
+from rtc_inspector.core.metrics.dataflow import DataFlow, TooLargeError, neutral
+from rtc_inspector.core.metrics.similarity import TOKEN
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

@@ -11,7 +11,7 @@ import string
 import numpy as np
 from numpy.typing import NDArray
 
-from core.generation import TokenVectors
+from rtc_inspector.core.generation import TokenVectors
 
 _PUNCTUATION = frozenset(string.punctuation) - frozenset("+-*/&|~")
 """Signs that mean little by themselves in code; operators mean something."""

@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.statistics import LEVEL, critical_value, interval, p_value
-from core.metrics.two_by_two import TwoByTwo
+from rtc_inspector.core.metrics.statistics import LEVEL, critical_value, interval, p_value
+from rtc_inspector.core.metrics.two_by_two import TwoByTwo
 
 POWER = 0.8
 """The chance with which a difference is to be seen, wherever numbers of items are named."""

@@ -8,9 +8,9 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
 
-from core.metrics.codebleu import Gram, codebleu, crystalbleu
-from core.metrics.dataflow import TooLargeError
-from core.metrics.similarity import CODE_METRICS
+from rtc_inspector.core.metrics.codebleu import Gram, codebleu, crystalbleu
+from rtc_inspector.core.metrics.dataflow import TooLargeError
+from rtc_inspector.core.metrics.similarity import CODE_METRICS
 
 Wanted = tuple[str, str, frozenset[str]]
 """A candidate, its reference, and the names of the metrics to compute."""

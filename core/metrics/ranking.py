@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.metrics.statistics import LEVEL, pearson, spearman
+from rtc_inspector.core.metrics.statistics import LEVEL, pearson, spearman
 
 FEWEST = 4
 """Models; with three, Fisher's interval does not exist and any order is likely by chance."""

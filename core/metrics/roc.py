@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.metrics.statistics import LEVEL
+from rtc_inspector.core.metrics.statistics import LEVEL
 
 Scored = tuple[float, bool]
 """A value, and whether what it belongs to passed."""

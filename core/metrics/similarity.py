@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from core.metrics.syntax import same_syntax_tree
+from rtc_inspector.core.metrics.syntax import same_syntax_tree
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 TOKEN = re.compile(r"\w+|[^\w\s]")

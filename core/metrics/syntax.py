@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from core.syntax import AnyFunction, first_line_of, parsed
+from rtc_inspector.core.syntax import AnyFunction, first_line_of, parsed
 
 _INDENT = re.compile(r"(?:\r\n|\r|\n)([ \t]*)(?=[^ \t\r\n#])")
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)

@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.metrics.paired import EXACT_FLIPS, exact_flips
-from core.metrics.statistics import LEVEL
+from rtc_inspector.core.metrics.paired import EXACT_FLIPS, exact_flips
+from rtc_inspector.core.metrics.statistics import LEVEL
 
 Floats = NDArray[np.float64]
 

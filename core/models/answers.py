@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.generation import Generation, Prompt, is_plain
-from core.models.textstream import Ending, TextStream
-from core.models.thoughts import begun_by, formats, parted, without_marks_around
+from rtc_inspector.core.generation import Generation, Prompt, is_plain
+from rtc_inspector.core.models.textstream import Ending, TextStream
+from rtc_inspector.core.models.thoughts import begun_by, formats, parted, without_marks_around
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from platformdirs import user_cache_path
 
-from core.json_cache import JsonCache
-from core.models.prompts import wording
-from resources import text as resource_text
+from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.models.prompts import wording
+from rtc_inspector.resources import text as resource_text
 
 KEPT = 500
 """Models whose calibration stays; those that were not used for longest go first."""

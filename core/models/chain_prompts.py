@@ -9,9 +9,9 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from core.errors import ModelError
-from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
-from core.models.prompts import CODE
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
+from rtc_inspector.core.models.prompts import CODE
 
 VERSION = 1
 _A_FUNCTION = "A function of this chain"

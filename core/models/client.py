@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from core.errors import Cancelled, ModelError, WorkerDied
-from core.generation import Generation, ModelInfo, OnText, Prompt, Request
-from core.models.fingerprint import fingerprint
-from core.models.gguf import GgufHeader, check_generative, read_header
-from core.models.memory import window_of
-from core.models.process import SILENCE, WorkerLink, WorkerProcess
-from core.models.styles import ChosenStyle, choose_style, wire_style
-from core.models.wire import Wire
-from core.platform import usable_cores
-from core.settings import ModelSettings
-from core.types import Report
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
+from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import GgufHeader, check_generative, read_header
+from rtc_inspector.core.models.memory import window_of
+from rtc_inspector.core.models.process import SILENCE, WorkerLink, WorkerProcess
+from rtc_inspector.core.models.styles import ChosenStyle, choose_style, wire_style
+from rtc_inspector.core.models.wire import Wire
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.settings import ModelSettings
+from rtc_inspector.core.types import Report
+from rtc_inspector.core.waiting import Beat, unheard
 
 CANCEL_PATIENCE = 1.0
 MOST_THREADS = 512

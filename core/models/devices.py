@@ -15,7 +15,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from core.json_cache import JsonCache
+from rtc_inspector.core.json_cache import JsonCache
 
 NVIDIA, AMD, APPLE = "NVIDIA", "AMD", "Apple"
 FITTING = {NVIDIA: ("cuda", "vulkan"), AMD: ("vulkan", "hip"), APPLE: ("metal",)}
@@ -23,7 +23,7 @@ FITTING = {NVIDIA: ("cuda", "vulkan"), AMD: ("vulkan", "hip"), APPLE: ("metal",)
 AMD_VENDOR = "0x1002"
 LEAST_VRAM = 2 << 30
 """Bytes of its own below which a device is a part of the processor, not worth a build."""
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 WITHOUT_EXTRA_BUFFERS = "without extra buffers"
 """Ends `ModelInfo.build` where weights are not packed anew for the processor, since the build crashes on those."""
 WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 
-from core.models.chat_http import HttpFailure
+from rtc_inspector.core.models.chat_http import HttpFailure
 
 RENAMED = {"max_tokens": "max_completion_tokens"}
 """Fields that some servers know by another name only."""

@@ -6,9 +6,9 @@ sees head and body and nothing else (Bhardwaj 2023, Sec. 3.3): no imports, no co
 
 from __future__ import annotations
 
-from core.generation import INFILL, PLAIN, Fits, Message, Prompt
-from core.models.chain_prompts import SHOT, Example, fenced, fitting, write_prompt
-from core.models.prompts import CODE
+from rtc_inspector.core.generation import INFILL, PLAIN, Fits, Message, Prompt
+from rtc_inspector.core.models.chain_prompts import SHOT, Example, fenced, fitting, write_prompt
+from rtc_inspector.core.models.prompts import CODE
 
 VERSION = 1
 _TOO_LONG = "A directive, with the code above its function,"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from core.errors import ModelError
-from core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
-from core.models.memory import estimate, memory_now, too_much
-from core.settings import ModelSettings
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
+from rtc_inspector.core.models.memory import estimate, memory_now, too_much
+from rtc_inspector.core.settings import ModelSettings
 
 MODEL_LAYER = "application/vnd.ollama.image.model"
 COMMON = "library"

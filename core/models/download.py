@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.errors import InspectorError, ModelError
-from core.models.gguf import part_names, read_header
-from core.models.memory import gib
-from core.types import Report
+from rtc_inspector.core.errors import InspectorError, ModelError
+from rtc_inspector.core.models.gguf import part_names, read_header
+from rtc_inspector.core.models.memory import gib
+from rtc_inspector.core.types import Report
 
 if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata

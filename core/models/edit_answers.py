@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.generation import Extraction
-from core.models.extraction import finding, unfenced, without_prose
-from core.models.indentation import level
-from core.models.special_tokens import without_joiners
-from core.models.unwrap import Scope
-from core.syntax import indent_of, parsed, shared_indent
+from rtc_inspector.core.generation import Extraction
+from rtc_inspector.core.models.extraction import finding, unfenced, without_prose
+from rtc_inspector.core.models.indentation import level
+from rtc_inspector.core.models.special_tokens import without_joiners
+from rtc_inspector.core.models.unwrap import Scope
+from rtc_inspector.core.syntax import indent_of, parsed, shared_indent
 
 _LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
 _NEWLINES = re.compile(r"\r\n|\r")

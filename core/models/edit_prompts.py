@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from core.errors import ModelError
-from core.generation import PLAIN, Block, Fits, Message, Prompt
-from core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
-from resources import text as resource_text
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import PLAIN, Block, Fits, Message, Prompt
+from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
+from rtc_inspector.resources import text as resource_text
 
 BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"
 """The headings in the style `code`."""

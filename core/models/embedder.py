@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, WorkerDied
-from core.generation import SentenceVector, TokenVectors
-from core.models.client import default_threads, recorded
-from core.models.fingerprint import fingerprint
-from core.models.gguf import GgufHeader, check_embedding, read_header
-from core.models.process import SILENCE, WorkerLink
-from core.models.wire import Wire
-from core.settings import ModelSettings
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import ModelError, WorkerDied
+from rtc_inspector.core.generation import SentenceVector, TokenVectors
+from rtc_inspector.core.models.client import default_threads, recorded
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import GgufHeader, check_embedding, read_header
+from rtc_inspector.core.models.process import SILENCE, WorkerLink
+from rtc_inspector.core.models.wire import Wire
+from rtc_inspector.core.settings import ModelSettings
+from rtc_inspector.core.waiting import Beat, unheard
 
 LONGEST = 2048
 """Tokens of a text at most, unless told otherwise: some embedding models could take far more, at a price in memory."""

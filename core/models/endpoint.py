@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from core.errors import ModelError
-from core.models.chat_http import HttpFailure
-from core.models.remote import RemoteModel
-from core.models.served import Served, choose, list_served, looked_into
-from core.settings import EndpointSettings, ModelSettings
-from core.types import Notify
-from core.waiting import Beat, patiently, unheard
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.chat_http import HttpFailure
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.models.served import Served, choose, list_served, looked_into
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings
+from rtc_inspector.core.types import Notify
+from rtc_inspector.core.waiting import Beat, patiently, unheard
 
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from core.models.jobs import (
+from rtc_inspector.core.models.jobs import (
     LEAST_ROUNDS,
     LONGEST_LOOP,
     Aborted,
@@ -22,8 +22,8 @@ from core.models.jobs import (
     Shape,
     loops,
 )
-from core.models.streams import STEP, Stream, Streams
-from core.models.textstream import TextStream
+from rtc_inspector.core.models.streams import STEP, Stream, Streams
+from rtc_inspector.core.models.textstream import TextStream
 
 LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS
 """Tokens that tell whether an answer repeats itself."""

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from core.syntax import NEWLINE, blocks_of, first_line_of, indent_of, parsed
-from core.types import Span
+from rtc_inspector.core.syntax import NEWLINE, blocks_of, first_line_of, indent_of, parsed
+from rtc_inspector.core.types import Span
 
 CUT = "# ..."
 LARGE = 24

@@ -11,13 +11,13 @@ import keyword
 import re
 from collections.abc import Callable, Collection
 
-from core.generation import Extraction
-from core.models.fences import Fenced, best, blocks, outside
-from core.models.indentation import level, place
-from core.models.special_tokens import without_joiners
-from core.models.unwrap import enclosing, unwrap
-from core.syntax import first_line_of, indent_of, parsed
-from core.types import Item
+from rtc_inspector.core.generation import Extraction
+from rtc_inspector.core.models.fences import Fenced, best, blocks, outside
+from rtc_inspector.core.models.indentation import level, place
+from rtc_inspector.core.models.special_tokens import without_joiners
+from rtc_inspector.core.models.unwrap import enclosing, unwrap
+from rtc_inspector.core.syntax import first_line_of, indent_of, parsed
+from rtc_inspector.core.types import Item
 
 
 def _newline(text: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.models.indentation import level
-from core.syntax import parsed
+from rtc_inspector.core.models.indentation import level
+from rtc_inspector.core.syntax import parsed
 
 _RUN = re.compile(r"`{3,}|~{3,}")
 _LEAD = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?")

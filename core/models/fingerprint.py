@@ -11,8 +11,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from core.errors import ModelError
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.waiting import Beat, unheard
 
 
 def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = unheard) -> str:

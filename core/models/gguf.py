@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import ModelError
-from core.models.gguf_bytes import RawHeader, Value, read_raw
-from core.models.tensor_types import FILE_TYPES
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.gguf_bytes import RawHeader, Value, read_raw
+from rtc_inspector.core.models.tensor_types import FILE_TYPES
 
 ENCODERS = (
     "bert",

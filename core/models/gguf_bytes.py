@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from core.errors import ModelError
-from core.models.tensor_types import tensor_bytes
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.tensor_types import tensor_bytes
 
 MAGIC = b"GGUF"
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}

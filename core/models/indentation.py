@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from core.syntax import parsed, shared_indent
+from rtc_inspector.core.syntax import parsed, shared_indent
 
 STRING_TOKENS = {tokenize.STRING} | {
     getattr(tokenize, name) for name in ("FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)

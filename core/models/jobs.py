@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from core.models.textstream import Ending
-from core.models.thoughts import FORMATS, Format
+from rtc_inspector.core.models.textstream import Ending
+from rtc_inspector.core.models.thoughts import FORMATS, Format
 
 
 class Aborted(Exception):

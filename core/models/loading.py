@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import ModelError
-from core.generation import Model
-from core.models.client import LocalModel
-from core.models.devices import build_backends, found_gpus, slowed, unused_gpu
-from core.models.discovery import bundled_model
-from core.models.embedder import GgufEmbedder
-from core.models.endpoint import open_endpoint
-from core.models.gguf import GgufHeader, read_header
-from core.models.memory import Memory, estimate, memory_now, tight, too_much
-from core.models.minilm import packaged_minilm
-from core.settings import ModelSettings, NamedModel, RunSettings
-from core.types import Notify
-from core.waiting import Beat
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Model
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.devices import build_backends, found_gpus, slowed, unused_gpu
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.embedder import GgufEmbedder
+from rtc_inspector.core.models.endpoint import open_endpoint
+from rtc_inspector.core.models.gguf import GgufHeader, read_header
+from rtc_inspector.core.models.memory import Memory, estimate, memory_now, tight, too_much
+from rtc_inspector.core.models.minilm import packaged_minilm
+from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings
+from rtc_inspector.core.types import Notify
+from rtc_inspector.core.waiting import Beat
 
 
 def open_model(model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify) -> Model:

@@ -13,10 +13,10 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from core.generation import INFILL, PLAIN, Extraction, Fits, Infill, Message, Prompt, is_plain
-from core.models.chain_prompts import fitting
-from core.models.fences import blocks
-from core.models.prompts import CODE
+from rtc_inspector.core.generation import INFILL, PLAIN, Extraction, Fits, Infill, Message, Prompt, is_plain
+from rtc_inspector.core.models.chain_prompts import fitting
+from rtc_inspector.core.models.fences import blocks
+from rtc_inspector.core.models.prompts import CODE
 
 VERSION = 1
 MASK = "<MASK>"

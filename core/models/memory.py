@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core import platform
-from core.models.gguf import GgufHeader
-from core.settings import DEFAULT_CONTEXT, ModelSettings
+from rtc_inspector.core import platform
+from rtc_inspector.core.models.gguf import GgufHeader
+from rtc_inspector.core.settings import DEFAULT_CONTEXT, ModelSettings
 
 COMPUTE = 256 << 20
 """Bytes that llama.cpp's working buffers and the worker itself take, about."""

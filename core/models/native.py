@@ -17,9 +17,9 @@ from pathlib import Path
 import llama_cpp.llama_cpp as lib
 from llama_cpp import __version__ as binding_version
 
-from core.errors import ModelError
-from core.models.devices import WITHOUT_EXTRA_BUFFERS
-from core.models.jobs import Aborted, Row
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
+from rtc_inspector.core.models.jobs import Aborted, Row
 
 BATCH = 512
 PIECE = 256

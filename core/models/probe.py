@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.models.jobs import Native, Row, Shape
+from rtc_inspector.core.models.jobs import Native, Row, Shape
 
 STREAMS = 8
 LENGTH = 16

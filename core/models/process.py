@@ -13,16 +13,16 @@ from collections import deque
 from pathlib import Path
 from typing import IO
 
-from core.errors import ModelError, WorkerDied
-from core.models.devices import (
+from rtc_inspector.core.errors import ModelError, WorkerDied
+from rtc_inspector.core.models.devices import (
     build_version,
     crashes_with_extra_buffers,
     rebuild_without_amx,
     remember_crash,
     this_processor,
 )
-from core.models.wire import Wire, decode, encode
-from core.waiting import Beat, next_of, unheard
+from rtc_inspector.core.models.wire import Wire, decode, encode
+from rtc_inspector.core.waiting import Beat, next_of, unheard
 
 ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""
@@ -45,7 +45,7 @@ class WorkerProcess:
         """Start it; nothing is loaded yet."""
         self._process = subprocess.Popen(
             # -P: the folder that the program was started in may hold an `email.py` of the user's.
-            [sys.executable, "-P", "-m", "core.models.worker"],
+            [sys.executable, "-P", "-m", "rtc_inspector.core.models.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

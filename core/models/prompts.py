@@ -19,12 +19,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
-from core.errors import ModelError
-from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
-from core.models.excerpt import Excerpt, Outline, fitting
-from core.syntax import indent_of
-from core.types import Span
-from resources import text as resource_text
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
+from rtc_inspector.core.models.excerpt import Excerpt, Outline, fitting
+from rtc_inspector.core.syntax import indent_of
+from rtc_inspector.core.types import Span
+from rtc_inspector.resources import text as resource_text
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""

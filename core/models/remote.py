@@ -12,19 +12,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from core.errors import Cancelled, ModelError
-from core.generation import INFILL, Generation, Infill, Message, ModelInfo, More, OnText, Prompt, Request, is_plain
-from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
-from core.models.dialect import Dialect, refuses
-from core.models.gate import BEGIN, MOST, Gate
-from core.models.gguf import file_label
-from core.models.served import LLAMA_SERVER, OLLAMA, Served
-from core.models.template import COMPLETION_STOP, completion, merge_system
-from core.models.textstream import Ending, TextStream
-from core.models.thoughts import formats, parted
-from core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
-from core.types import Notify, Report
-from core.waiting import next_of
+from rtc_inspector.core.errors import Cancelled, ModelError
+from rtc_inspector.core.generation import (
+    INFILL,
+    Generation,
+    Infill,
+    Message,
+    ModelInfo,
+    More,
+    OnText,
+    Prompt,
+    Request,
+    is_plain,
+)
+from rtc_inspector.core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
+from rtc_inspector.core.models.dialect import Dialect, refuses
+from rtc_inspector.core.models.gate import BEGIN, MOST, Gate
+from rtc_inspector.core.models.gguf import file_label
+from rtc_inspector.core.models.served import LLAMA_SERVER, OLLAMA, Served
+from rtc_inspector.core.models.template import COMPLETION_STOP, completion, merge_system
+from rtc_inspector.core.models.textstream import Ending, TextStream
+from rtc_inspector.core.models.thoughts import formats, parted
+from rtc_inspector.core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
+from rtc_inspector.core.types import Notify, Report
+from rtc_inspector.core.waiting import next_of
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.errors import ModelError
-from core.models.chat_http import HttpFailure, ask
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.chat_http import HttpFailure, ask
 
 PATIENCE = 10.0
 """Seconds for a list that no model has to be asked for."""

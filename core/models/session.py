@@ -9,17 +9,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import ModelError
-from core.generation import Prompt, Request, is_plain
-from core.models.engine import Engine
-from core.models.jobs import Aborted, Counters, Job, Listener, twinned
-from core.models.memory import available_memory
-from core.models.native import NativeModel, loading
-from core.models.probe import find_shape
-from core.models.template import COMPLETION_STOP, Renderer
-from core.models.textstream import Ending
-from core.models.thoughts import TURN, begun_by, formats
-from core.models.wire import Wire
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Prompt, Request, is_plain
+from rtc_inspector.core.models.engine import Engine
+from rtc_inspector.core.models.jobs import Aborted, Counters, Job, Listener, twinned
+from rtc_inspector.core.models.memory import available_memory
+from rtc_inspector.core.models.native import NativeModel, loading
+from rtc_inspector.core.models.probe import find_shape
+from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
+from rtc_inspector.core.models.textstream import Ending
+from rtc_inspector.core.models.thoughts import TURN, begun_by, formats
+from rtc_inspector.core.models.wire import Wire
 
 WINDOW_STEP = 1024
 """Windows are opened in multiples of this many tokens, as large as the requests at hand need."""

@@ -9,9 +9,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
-from core.errors import ModelError
-from core.models.gguf import GgufHeader
-from core.models.gguf_bytes import VOCABULARY, VOCABULARY_END, RawHeader, read_raw
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.gguf import GgufHeader
+from rtc_inspector.core.models.gguf_bytes import VOCABULARY, VOCABULARY_END, RawHeader, read_raw
 
 UNKNOWN, CONTROL, ADDED = 2, 3, 4
 """Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.models.jobs import Job, Native, Shape
-from core.models.textstream import Ending, TextStream
+from rtc_inspector.core.models.jobs import Job, Native, Shape
+from rtc_inspector.core.models.textstream import Ending, TextStream
 
 STEP = 32
 """Prompt tokens a batch where the batch's shape must not vary."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
-from core.errors import ModelError
-from core.generation import INFILL
-from core.models.calibrated import kept_calibration
-from core.models.fingerprint import fingerprint, remembered_fingerprint
-from core.models.gguf import GgufHeader
-from core.models.special_tokens import special_tokens
-from core.models.wire import Wire
-from core.settings import ModelSettings
-from core.settings.setting import described
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import INFILL
+from rtc_inspector.core.models.calibrated import kept_calibration
+from rtc_inspector.core.models.fingerprint import fingerprint, remembered_fingerprint
+from rtc_inspector.core.models.gguf import GgufHeader
+from rtc_inspector.core.models.special_tokens import special_tokens
+from rtc_inspector.core.models.wire import Wire
+from rtc_inspector.core.settings import ModelSettings
+from rtc_inspector.core.settings.setting import described
 
 STYLES = described(ModelSettings)["prompt_style"].about.choices
 SMALL = 256 << 20

@@ -11,10 +11,10 @@ from datetime import date
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.errors import ModelError
-from core.generation import Infill, Message, is_plain
-from core.models.special_tokens import without_marks
-from core.models.thoughts import begun_by
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Infill, Message, is_plain
+from rtc_inspector.core.models.special_tokens import without_marks
+from rtc_inspector.core.models.thoughts import begun_by
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""

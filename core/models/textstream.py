@@ -9,8 +9,8 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.generation import Block
-from core.models.thoughts import FORMATS, Format, end_of, opens
+from rtc_inspector.core.generation import Block
+from rtc_inspector.core.models.thoughts import FORMATS, Format, end_of, opens
 
 
 @dataclass(frozen=True, slots=True)

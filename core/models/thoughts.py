@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.syntax import parsed
+from rtc_inspector.core.syntax import parsed
 
 
 @dataclass(frozen=True, slots=True)

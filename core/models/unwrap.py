@@ -6,8 +6,8 @@ import ast
 import textwrap
 from collections.abc import Sequence
 
-from core.syntax import NEWLINE, blocks_of, first_line_of, parsed
-from core.types import Item, Span
+from rtc_inspector.core.syntax import NEWLINE, blocks_of, first_line_of, parsed
+from rtc_inspector.core.types import Item, Span
 
 Holder = tuple[ast.stmt, int]
 """A compound statement around the region, and which of its blocks the way leads into."""

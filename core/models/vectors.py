@@ -11,9 +11,9 @@ from pathlib import Path
 
 import llama_cpp.llama_cpp as lib
 
-from core.errors import ModelError
-from core.models.native import NativeModel, loading
-from core.models.wire import Wire
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.native import NativeModel, loading
+from rtc_inspector.core.models.wire import Wire
 
 OWN_POOLING = -1
 NO_POOLING = 0

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.generation import Block, Infill, Message, Prompt, Request
+from rtc_inspector.core.generation import Block, Infill, Message, Prompt, Request
 
 Wire = dict[str, Any]
 

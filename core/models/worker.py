@@ -1,4 +1,4 @@
-"""The model worker process: `python -m core.models.worker`, JSON lines on stdin and stdout.
+"""The model worker process: `python -m rtc_inspector.core.models.worker`, JSON lines on stdin and stdout.
 
 Operations: `load`, `count`, `generate`, `embed`, `cancel`, `quit`. Events: `loaded`, `refused`, `counted`, `started`,
 `progress`, `text`, `finished`, `embedded`, `idle`, `alive`. Ends when stdin closes or its parent is gone.
@@ -13,10 +13,10 @@ import threading
 import traceback
 from typing import Any, BinaryIO
 
-from core.errors import ModelError
-from core.models.session import Session
-from core.models.vectors import VectorSession
-from core.models.wire import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.session import Session
+from rtc_inspector.core.models.vectors import VectorSession
+from rtc_inspector.core.models.wire import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
 
 
 class Worker:

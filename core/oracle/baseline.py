@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from core.oracle.verdicts import Allowances
-from core.settings import OracleSettings
-from core.types import CoverageMap, Suite, TestCase
+from rtc_inspector.core.oracle.verdicts import Allowances
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 
 
 def file_of(node_id: str) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from core.json_cache import JsonCache
-from core.oracle.baseline import Baseline
-from core.oracle.identity import IdentityRun
-from core.oracle.suite import Traced
-from core.types import Outcome, TestResult, Verdict
+from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.oracle.baseline import Baseline
+from rtc_inspector.core.oracle.identity import IdentityRun
+from rtc_inspector.core.oracle.suite import Traced
+from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
 KEPT = 50
 """Baselines that stay; the oldest go first."""

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from core.errors import TargetError
-from core.oracle.interpreter import Interpreter, describe
-from core.oracle.requirements import Install
-from core.oracle.stoppable import lock, run_to_end
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import TargetError
+from rtc_inspector.core.oracle.interpreter import Interpreter, describe
+from rtc_inspector.core.oracle.requirements import Install
+from rtc_inspector.core.oracle.stoppable import lock, run_to_end
+from rtc_inspector.core.waiting import Beat, unheard
 
 PATIENCE = 1800.0
 KEPT_SECONDS = 90 * 24 * 3600

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.oracle.bench.project import ORIGIN_FILE
-from core.oracle.interpreter import Interpreter
-from core.oracle.sessionplan import INSIDE, SessionPlan
-from core.settings import OracleSettings
+from rtc_inspector.core.oracle.bench.project import ORIGIN_FILE
+from rtc_inspector.core.oracle.interpreter import Interpreter
+from rtc_inspector.core.oracle.sessionplan import INSIDE, SessionPlan
+from rtc_inspector.core.settings import OracleSettings
 
 WHOLE_FILE = 4 << 20
 """Bytes up to which a file counts by its content; beyond, by size and time of change."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.errors import InspectorError, ProjectError, TargetError
-from core.oracle.interpreter import Interpreter
-from core.oracle.messages import headline
-from core.types import CoverageMap
+from rtc_inspector.core.errors import InspectorError, ProjectError, TargetError
+from rtc_inspector.core.oracle.interpreter import Interpreter
+from rtc_inspector.core.oracle.messages import headline
+from rtc_inspector.core.types import CoverageMap
 
 MISSING_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 _WORDS = {

@@ -11,17 +11,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from core.errors import ProjectError, TargetError
-from core.oracle.baseline import file_of
-from core.oracle.identity import IdentityRun, check_collected, missing_modules
-from core.oracle.interpreter import Interpreter
-from core.oracle.messages import headline
-from core.oracle.sandbox.protocol import Sandbox
-from core.oracle.sessionplan import SessionPlan
-from core.oracle.verdicts import OUTLIVES, Observation
-from core.oracle.zygote import Listener, Reply, Zygote, ZygoteDied
-from core.types import Report
-from core.waiting import Beat
+from rtc_inspector.core.errors import ProjectError, TargetError
+from rtc_inspector.core.oracle.baseline import file_of
+from rtc_inspector.core.oracle.identity import IdentityRun, check_collected, missing_modules
+from rtc_inspector.core.oracle.interpreter import Interpreter
+from rtc_inspector.core.oracle.messages import headline
+from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.oracle.verdicts import OUTLIVES, Observation
+from rtc_inspector.core.oracle.zygote import Listener, Reply, Zygote, ZygoteDied
+from rtc_inspector.core.types import Report
+from rtc_inspector.core.waiting import Beat
 
 SLOW_TRACE = 4.0
 """How many times longer a traced run may take."""

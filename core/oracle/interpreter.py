@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import resources
-from core.errors import SandboxError, TargetError
-from core.oracle.bench.project import is_generated
-from core.oracle.sandbox.protocol import Launch, Limits, Sandbox
+from rtc_inspector import resources
+from rtc_inspector.core.errors import SandboxError, TargetError
+from rtc_inspector.core.oracle.bench.project import is_generated
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits, Sandbox
 
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
 OLDEST = (3, 8)

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from core.types import Verdict
+from rtc_inspector.core.types import Verdict
 
 CHARACTERS = 32 << 20
 """Of all outputs and messages kept."""

@@ -13,11 +13,11 @@ from packaging.markers import default_environment
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from core.errors import ProjectError
-from core.oracle.environment import environments_folder, is_made
-from core.oracle.interpreter import Interpreter, find_interpreter
-from core.oracle.requirements import Install, Requirements, read_install, read_requirements
-from core.settings import OracleSettings
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.oracle.environment import environments_folder, is_made
+from rtc_inspector.core.oracle.interpreter import Interpreter, find_interpreter
+from rtc_inspector.core.oracle.requirements import Install, Requirements, read_install, read_requirements
+from rtc_inspector.core.settings import OracleSettings
 
 NAMED = 6
 """Requirements that a sentence names; of more it gives the number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from core.oracle.baseline import Baseline, file_of
+from rtc_inspector.core.oracle.baseline import Baseline, file_of
 
 NEAR = 12
 """Lines between a region and code that counts as close to it."""

@@ -11,24 +11,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from core.errors import InspectorError, ProjectError, SandboxError, TargetError
-from core.oracle.baseline import Baseline, Chain, file_of
-from core.oracle.cache import BaselineCache
-from core.oracle.identity_runner import IdentityRunner, SandboxEnded
-from core.oracle.interpreter import Interpreter
-from core.oracle.memo import Memo
-from core.oracle.order import fastest_first, first_stage, promising_first
-from core.oracle.sandbox.protocol import Claim, Sandbox
-from core.oracle.sessionplan import SessionPlan
-from core.oracle.suite import SuiteRun, Traced, ready_plan
-from core.oracle.trial import Trial, lines_of
-from core.oracle.verdicts import with_missing
-from core.oracle.worker import Worker
-from core.oracle.zygote import EngineWait
-from core.platform import usable_cores
-from core.settings import OracleSettings
-from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict, counted_tests, tests_not_asked
-from core.waiting import in_thread
+from rtc_inspector.core.errors import InspectorError, ProjectError, SandboxError, TargetError
+from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
+from rtc_inspector.core.oracle.cache import BaselineCache
+from rtc_inspector.core.oracle.identity_runner import IdentityRunner, SandboxEnded
+from rtc_inspector.core.oracle.interpreter import Interpreter
+from rtc_inspector.core.oracle.memo import Memo
+from rtc_inspector.core.oracle.order import fastest_first, first_stage, promising_first
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan
+from rtc_inspector.core.oracle.trial import Trial, lines_of
+from rtc_inspector.core.oracle.verdicts import with_missing
+from rtc_inspector.core.oracle.worker import Worker
+from rtc_inspector.core.oracle.zygote import EngineWait
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import (
+    Candidate,
+    Outcome,
+    Report,
+    SourceFile,
+    Span,
+    Suite,
+    Verdict,
+    counted_tests,
+    tests_not_asked,
+)
+from rtc_inspector.core.waiting import in_thread
 
 ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
 ONLY_IN_ORDER = "The tests passed, but not those that need the project's own order: "

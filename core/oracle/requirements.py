@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.errors import TargetError
-from core.settings import OracleSettings
+from rtc_inspector.core.errors import TargetError
+from rtc_inspector.core.settings import OracleSettings
 
 LAYOUT = 1
 """Part of every key: raised when environments are made in another way."""

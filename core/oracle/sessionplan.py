@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.oracle.bench.project import needs_no_pytest
-from core.oracle.interpreter import Interpreter
-from core.oracle.pytest_options import PytestOptions, configured_above
-from core.oracle.sandbox.protocol import Launch, Limits
-from core.oracle.sandbox.writable_folders import copied
-from core.settings import OracleSettings
+from rtc_inspector.core.oracle.bench.project import needs_no_pytest
+from rtc_inspector.core.oracle.interpreter import Interpreter
+from rtc_inspector.core.oracle.pytest_options import PytestOptions, configured_above
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
+from rtc_inspector.core.oracle.sandbox.writable_folders import copied
+from rtc_inspector.core.settings import OracleSettings
 
 INSIDE = Path(__file__).parent / "inside"
 # They reorder or repeat tests behind our back, or draw on the terminal.

@@ -11,9 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import IO, TypeVar
 
-from core import platform
-from core.types import Report
-from core.waiting import Beat, in_thread, result_of, wait_for
+from rtc_inspector.core import platform
+from rtc_inspector.core.types import Report
+from rtc_inspector.core.waiting import Beat, in_thread, result_of, wait_for
 
 Step = TypeVar("Step")
 T = TypeVar("T")

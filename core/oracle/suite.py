@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.oracle.baseline import Baseline, Chain, file_of
-from core.oracle.identity import (
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
+from rtc_inspector.core.oracle.identity import (
     IdentityRun,
     affordable,
     coverage_map,
@@ -21,14 +21,14 @@ from core.oracle.identity import (
     paid_once,
     untrusted,
 )
-from core.oracle.identity_runner import Apart, IdentityRunner
-from core.oracle.sandbox.writable_folders import can_be_opened, is_data
-from core.oracle.sessionplan import SessionPlan
-from core.oracle.stoppable import side_by_side
-from core.oracle.verdicts import Allowances
-from core.oracle.zygote import Zygote
-from core.settings import OracleSettings
-from core.types import Report, Suite, TestCase
+from rtc_inspector.core.oracle.identity_runner import Apart, IdentityRunner
+from rtc_inspector.core.oracle.sandbox.writable_folders import can_be_opened, is_data
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.oracle.stoppable import side_by_side
+from rtc_inspector.core.oracle.verdicts import Allowances
+from rtc_inspector.core.oracle.zygote import Zygote
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import Report, Suite, TestCase
 
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")

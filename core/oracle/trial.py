@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.types import Candidate, Change
+from rtc_inspector.core.types import Candidate, Change
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 

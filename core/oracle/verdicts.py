@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.oracle.messages import headline
-from core.types import NEAR_LIMIT, Outcome, TestResult, Verdict
+from rtc_inspector.core.oracle.messages import headline
+from rtc_inspector.core.types import NEAR_LIMIT, Outcome, TestResult, Verdict
 
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 

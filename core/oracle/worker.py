@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from core.errors import SandboxError
-from core.oracle.baseline import Baseline, file_of
-from core.oracle.order import first_stage
-from core.oracle.sandbox.protocol import Sandbox
-from core.oracle.sessionplan import SessionPlan
-from core.oracle.trial import Trial
-from core.oracle.verdicts import ENDINGS, Observation, conclude, merged
-from core.oracle.zygote import EngineWait, Zygote, ZygoteDied
-from core.settings import OracleSettings
-from core.types import NEAR_LIMIT, Outcome, Verdict
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.baseline import Baseline, file_of
+from rtc_inspector.core.oracle.order import first_stage
+from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.oracle.trial import Trial
+from rtc_inspector.core.oracle.verdicts import ENDINGS, Observation, conclude, merged
+from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import NEAR_LIMIT, Outcome, Verdict
 
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})

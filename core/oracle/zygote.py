@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core import platform
-from core.oracle.sandbox.process import Process
-from core.oracle.sandbox.protocol import Sandbox
-from core.oracle.sessionplan import SessionPlan
-from core.waiting import Beat, unheard, wait_for
+from rtc_inspector.core import platform
+from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.waiting import Beat, unheard, wait_for
 
 START_PATIENCE = 60.0
 MARGIN = 10.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
-from core.errors import SandboxError
-from core.regions.blocks import parse_blocks
-from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
 
 NO_EFFECT = "deleting it changes no test result"
 NO_COMPILE = "the file does not compile without it"

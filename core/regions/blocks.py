@@ -15,9 +15,9 @@ from functools import lru_cache
 
 import libcst as cst
 
-from core.errors import ProjectError
-from core.syntax import Lines, parse
-from core.types import SourceFile, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.syntax import Lines, parse
+from rtc_inspector.core.types import SourceFile, Span
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*;")
 _CLAUSES = ("body", "cases", "handlers", "orelse", "finalbody")

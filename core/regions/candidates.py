@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.errors import ProjectError
-from core.regions.blocks import Block, parse_blocks
-from core.regions.coverage import cover
-from core.regions.sampling import weigh
-from core.settings import RegionSettings
-from core.syntax import Lines
-from core.types import CoverageMap, Region, Report, SourceFile, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.regions.blocks import Block, parse_blocks
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.regions.sampling import weigh
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.syntax import Lines
+from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
 
 _BARE = re.compile(r"[ \t\f]*(?:#.*)?")  # a line without code; `.` stops at \n only, so lines come without their end
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from core.settings import RegionSettings
-from core.syntax import AnyFunction, first_line_of, parse
-from core.types import CoverageMap, Region, SourceFile
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.syntax import AnyFunction, first_line_of, parse
+from rtc_inspector.core.types import CoverageMap, Region, SourceFile
 
 
 def cover(regions: Sequence[Region], coverage: CoverageMap, settings: RegionSettings, file: SourceFile) -> list[Region]:

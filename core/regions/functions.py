@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.syntax import AnyFunction, Lines, first_line_of, parsed
-from core.types import SourceFile, Span
+from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of, parsed
+from rtc_inspector.core.types import SourceFile, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from core.json_cache import JsonCache
-from core.types import CoverageMap
+from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.types import CoverageMap
 
 KEPT = 50
 """Maps that stay; the oldest go first."""

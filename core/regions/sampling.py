@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from core.types import Region, Span
+from rtc_inspector.core.types import Region, Span
 
 
 def weigh(regions: Sequence[Region]) -> list[Region]:

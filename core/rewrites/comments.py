@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 
-from core.syntax import parsed
+from rtc_inspector.core.syntax import parsed
 
 _BARE_TEXT = re.compile(r'^[ \t]*[rbuRBU]{0,2}("""|\'\'\')(?:.|\n)*?(?:\1|\Z)[ \t]*$', re.MULTILINE)
 _COMMENT_LINE = re.compile(r"^[ \t]*#.*\n?", re.MULTILINE)

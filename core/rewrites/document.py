@@ -6,8 +6,8 @@ import textwrap
 
 import libcst as cst
 
-from core.rewrites.program import Edit, Program, Refused, Rewritten, docstring
-from core.types import Span
+from rtc_inspector.core.rewrites.program import Edit, Program, Refused, Rewritten, docstring
+from rtc_inspector.core.types import Span
 
 WIDTH = 88
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.rewrites.program import Program, Refused, Rewritten
+from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
 
 
 def identity(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:

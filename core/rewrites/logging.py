@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import libcst as cst
 
-from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten, blocks
-from core.types import Span
+from rtc_inspector.core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten, blocks
+from rtc_inspector.core.types import Span
 
 CHANCE = 0.3
 """That a line is added between two statements."""

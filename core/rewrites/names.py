@@ -12,7 +12,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 
-from core.syntax import Lines, parsed
+from rtc_inspector.core.syntax import Lines, parsed
 
 MASK = "func"
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

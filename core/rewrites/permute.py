@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import libcst as cst
 
-from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten
-from core.types import Span
+from rtc_inspector.core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten
+from rtc_inspector.core.types import Span
 
 _BOUND = frozenset({"staticmethod", "classmethod"})
 """Decorators that leave the parameters as they are."""

@@ -24,8 +24,8 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
-from core import syntax
-from core.types import Span
+from rtc_inspector.core import syntax
+from rtc_inspector.core.types import Span
 
 TREES_KEPT = 16
 """A tree with its metadata takes a few hundred times the room of its text."""

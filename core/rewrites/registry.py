@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from core.rewrites.identity import identity
-from core.rewrites.logging import logging
-from core.rewrites.permute import permute
-from core.rewrites.program import Program, Refused, Rewritten
-from core.rewrites.rename import rename
-from core.rewrites.swap import swap
+from rtc_inspector.core.rewrites.identity import identity
+from rtc_inspector.core.rewrites.logging import logging
+from rtc_inspector.core.rewrites.permute import permute
+from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
+from rtc_inspector.core.rewrites.rename import rename
+from rtc_inspector.core.rewrites.swap import swap
 
 Transformation = Callable[[Program, str, int, int], Rewritten | Refused]
 """`(program, path, offset of the function's def, seed)`."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import libcst as cst
 from libcst.metadata import Assignment, Scope
 
-from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten
-from core.types import Span
-from resources.synonyms import synonyms
+from rtc_inspector.core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten
+from rtc_inspector.core.types import Span
+from rtc_inspector.resources.synonyms import synonyms
 
 SHORTEST = 5
 """Letters of a name that is worth renaming: shorter ones say little (the paper's code draws the line here too)."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten, blocks, is_text
-from core.types import Span
+from rtc_inspector.core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten, blocks, is_text
+from rtc_inspector.core.types import Span
 
 Pair = tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]
 _KINDS = cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Expr

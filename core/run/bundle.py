@@ -27,21 +27,21 @@ from typing import Any
 
 import pygit2
 
-from core import __version__
-from core.errors import InspectorError, ProjectError, UserError
-from core.kinds import task
-from core.oracle.interpreter import find_interpreter
-from core.settings import RunSettings
-from core.source.codebase import content_fingerprint, open_codebase
-from core.source.edits_export import PACK, export_commit, pack_commits, unpack_commits
-from core.source.edits_history import open_repository, project_prefix
-from core.source.git import History
-from core.source.walk import every_file
-from core.store.connection import connect
-from core.store.reader import Reader
-from core.store.rows import RunRow
-from core.store.writer import Store
-from core.trips.files import project_for
+from rtc_inspector.core import __version__
+from rtc_inspector.core.errors import InspectorError, ProjectError, UserError
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.oracle.interpreter import find_interpreter
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
+from rtc_inspector.core.source.edits_export import PACK, export_commit, pack_commits, unpack_commits
+from rtc_inspector.core.source.edits_history import open_repository, project_prefix
+from rtc_inspector.core.source.git import History
+from rtc_inspector.core.source.walk import every_file
+from rtc_inspector.core.store.connection import connect
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.files import project_for
 
 VERSION = 2
 DATABASE, RECORD, SOURCE = "run.sqlite", "bundle.json", "source"

@@ -10,20 +10,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.errors import UserError
-from core.kinds import for_selected_code, task
-from core.run.control import Control
-from core.run.events import ItemReady, Notice
-from core.run.growing import Growing, Work, stored_samples
-from core.run.opening import open_parts, record, reopen
-from core.run.state import Caller, Emit, Heard, Pace, Run
-from core.settings import OracleSettings, RunSettings
-from core.store.writer import Store
-from core.trips.judged import open_judged
-from core.trips.protocol import SelectsCode, TakesDescriptions, Tree
-from core.trips.selected import selected_item
-from core.types import Item, Span
-from core.waiting import patiently
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import for_selected_code, task
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import ItemReady, Notice
+from rtc_inspector.core.run.growing import Growing, Work, stored_samples
+from rtc_inspector.core.run.opening import open_parts, record, reopen
+from rtc_inspector.core.run.state import Caller, Emit, Heard, Pace, Run
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.judged import open_judged
+from rtc_inspector.core.trips.protocol import SelectsCode, TakesDescriptions, Tree
+from rtc_inspector.core.trips.selected import selected_item
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.core.waiting import patiently
 
 TAKEN = frozenset({"model", "commit", "comment", "rewrite"})
 """Authors that stand for the models, for words that came with an item, and for transformations."""

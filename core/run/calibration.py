@@ -8,20 +8,20 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.generation import Generation, Model, Prompt, Request, Window
-from core.models.answers import answer_of
-from core.models.calibrated import Calibration, StyleScore, calibration_key
-from core.models.client import LocalModel
-from core.models.extraction import extract_code, extract_description
-from core.models.gguf import read_header
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
-from core.models.styles import possible_styles
-from core.settings import ModelSettings, OracleSettings
-from core.syntax import Lines, parse
-from core.trips.judged import Judged, open_judged
-from core.trips.selected import selected_item
-from core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
-from resources import path as resource
+from rtc_inspector.core.generation import Generation, Model, Prompt, Request, Window
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.calibrated import Calibration, StyleScore, calibration_key
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from rtc_inspector.core.models.styles import possible_styles
+from rtc_inspector.core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.syntax import Lines, parse
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.selected import selected_item
+from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
+from rtc_inspector.resources import path as resource
 
 DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120
 """Room for answers about functions of a few lines."""

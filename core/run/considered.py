@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.settings import RegionSettings
-from core.store.rows import ItemRow
-from core.types import CoverageMap, Region, SourceFile, Span
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
 
 
 class Fate(StrEnum):
@@ -43,9 +43,9 @@ def considered(
 
     `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
     """
-    from core.regions.candidates import enumerate_candidates  # the parser takes half a second to load
-    from core.regions.coverage import cover
-    from core.regions.sampling import weigh
+    from rtc_inspector.core.regions.candidates import enumerate_candidates  # the parser takes half a second to load
+    from rtc_inspector.core.regions.coverage import cover
+    from rtc_inspector.core.regions.sampling import weigh
 
     candidates = enumerate_candidates(file, settings)
     known = coverage if coverage is not None else CoverageMap((), {}, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from core.errors import Cancelled
+from rtc_inspector.core.errors import Cancelled
 
 
 class Control:

@@ -14,19 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from core.analyses.costs import money_words, price
-from core.errors import Cancelled
-from core.generation import Role
-from core.kinds import Kind, counted, task
-from core.platform import usable_cores
-from core.run.control import Control
-from core.run.events import Event, ItemReady, Progress
-from core.settings import RunSettings
-from core.settings.cores import share_cores
-from core.store.rows import TRIAL, PaceRow
+from rtc_inspector.core.analyses.costs import money_words, price
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import Kind, counted, task
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, ItemReady, Progress
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.store.rows import TRIAL, PaceRow
 
 if TYPE_CHECKING:
-    from core.run.state import Emit
+    from rtc_inspector.core.run.state import Emit
 
 NEWEST = 3
 """Runs that are measured by: a machine does not stay what it was."""
@@ -179,8 +179,8 @@ def try_pace(
     Loading the models and learning the project's tests come first and are not counted; what is learned of the tests
     is kept as ever. Only progress is emitted. Raises UserError, and Cancelled when stopped from outside.
     """
-    from core.run import pipeline
-    from core.run.results import open_store
+    from rtc_inspector.core.run import pipeline
+    from rtc_inspector.core.run.results import open_store
 
     late = threading.Event()
 

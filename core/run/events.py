@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.generation import Role, Sample
-from core.store.rows import Answers
-from core.types import Item, Score, Verdict
+from rtc_inspector.core.generation import Role, Sample
+from rtc_inspector.core.store.rows import Answers
+from rtc_inspector.core.types import Item, Score, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Role, Sample, Window
-from core.kinds import article, role_title, task
-from core.models.answers import thought_tokens
-from core.run.events import Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
-from core.run.state import Budget, Pace, Run
-from core.store.rows import SampleRow
-from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
-from core.types import Form, Item, Outcome, Verdict
-from core.waiting import result_of
+from rtc_inspector.core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Role, Sample, Window
+from rtc_inspector.core.kinds import article, role_title, task
+from rtc_inspector.core.models.answers import thought_tokens
+from rtc_inspector.core.run.events import Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
+from rtc_inspector.core.run.state import Budget, Pace, Run
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
+from rtc_inspector.core.types import Form, Item, Outcome, Verdict
+from rtc_inspector.core.waiting import result_of
 
 
 def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:

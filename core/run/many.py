@@ -15,27 +15,27 @@ from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
-from core.analyses.ranking import runs_of
-from core.errors import Cancelled, ModelError
-from core.generation import Extraction, Model, ModelInfo, Role, Sample
-from core.models.gguf import check_generative, read_header
-from core.models.loading import local_files
-from core.models.styles import as_recorded
-from core.platform import usable_cores
-from core.run import pipeline
-from core.run.control import Control
-from core.run.events import RunFinished
-from core.run.opening import WhenNeeded, enter_cluster, open_models, record, require_same
-from core.run.state import Caller, Emit, Made, Parts, Run
-from core.settings import NamedModel, RunSettings
-from core.settings.cores import share_cores
-from core.settings.setting import check
-from core.store.reader import Reader
-from core.store.rows import RunRow, SampleRow
-from core.store.writer import Store
-from core.trips.opening import Opened, opener
-from core.trips.protocol import Ask, Step
-from core.types import Item
+from rtc_inspector.core.analyses.ranking import runs_of
+from rtc_inspector.core.errors import Cancelled, ModelError
+from rtc_inspector.core.generation import Extraction, Model, ModelInfo, Role, Sample
+from rtc_inspector.core.models.gguf import check_generative, read_header
+from rtc_inspector.core.models.loading import local_files
+from rtc_inspector.core.models.styles import as_recorded
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.run import pipeline
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import RunFinished
+from rtc_inspector.core.run.opening import WhenNeeded, enter_cluster, open_models, record, require_same
+from rtc_inspector.core.run.state import Caller, Emit, Made, Parts, Run
+from rtc_inspector.core.settings import NamedModel, RunSettings
+from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.settings.setting import check
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import RunRow, SampleRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.opening import Opened, opener
+from rtc_inspector.core.trips.protocol import Ask, Step
+from rtc_inspector.core.types import Item
 
 
 @dataclass

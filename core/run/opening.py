@@ -10,22 +10,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from core import __version__
-from core.errors import Bug, ProjectError
-from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
-from core.kinds import task
-from core.models.devices import slowed
-from core.models.loading import check_machine, model_file, open_model
-from core.models.styles import as_recorded, forward_only
-from core.platform import usable_cores
-from core.run.control import Control
-from core.run.state import Caller, Emit, Heard, Parts, Run
-from core.settings import ModelSettings, NamedModel, RunSettings
-from core.settings.cores import share_cores
-from core.source.codebase import project_name
-from core.store.writer import Store
-from core.trips.opening import check_source, opener
-from core.types import Notify, Report
+from rtc_inspector.core import __version__
+from rtc_inspector.core.errors import Bug, ProjectError
+from rtc_inspector.core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.models.devices import slowed
+from rtc_inspector.core.models.loading import check_machine, model_file, open_model
+from rtc_inspector.core.models.styles import as_recorded, forward_only
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.state import Caller, Emit, Heard, Parts, Run
+from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings
+from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.source.codebase import project_name
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.opening import check_source, opener
+from rtc_inspector.core.types import Notify, Report
 
 
 class WhenNeeded:
@@ -88,7 +88,7 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
             return settings
         # It began on a cluster and goes on without: it is judged here too, and has not that many judges.
         return share_cores(replace(settings, oracle=replace(settings.oracle, cluster="", workers=None)), usable_cores())
-    from core.cluster.session import connected  # Ray is an extra
+    from rtc_inspector.core.cluster.session import connected  # Ray is an extra
 
     return stack.enter_context(connected(project, settings, notify))
 
@@ -115,7 +115,7 @@ def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tupl
     def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
         if not settings.cluster or wanted.endpoint is not None:
             return open_model(wanted, generation, beat, caller.notify)
-        from core.cluster.remote import ClusterModel
+        from rtc_inspector.core.cluster.remote import ClusterModel
 
         return ClusterModel(model_file(wanted), generation, settings, caller.notify, beat)
 

@@ -13,17 +13,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from core.errors import Cancelled, InspectorError, NothingRead, StoreError
-from core.kinds import task
-from core.run.control import Control
-from core.run.events import ItemReady, Notice, RunFinished, RunStarted
-from core.run.growing import Growing, Work, stored_samples
-from core.run.opening import open_parts, record, reopen
-from core.run.state import Caller, Emit, Pace, Run
-from core.settings import RunSettings
-from core.settings.setting import check
-from core.store.writer import Store
-from core.trips.protocol import KnowsHowMany
+from rtc_inspector.core.errors import Cancelled, InspectorError, NothingRead, StoreError
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import ItemReady, Notice, RunFinished, RunStarted
+from rtc_inspector.core.run.growing import Growing, Work, stored_samples
+from rtc_inspector.core.run.opening import open_parts, record, reopen
+from rtc_inspector.core.run.state import Caller, Emit, Pace, Run
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.setting import check
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.protocol import KnowsHowMany
 
 AHEAD = 2
 """Items at a time for each host of a cluster."""

@@ -8,16 +8,27 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.errors import UserError
-from core.platform import usable_cores
-from core.regions.coverage import cover
-from core.settings import OracleSettings, RegionSettings, RunSettings
-from core.settings.cores import with_workers
-from core.syntax import NEWLINE
-from core.trips.judged import learn, open_named
-from core.trips.opening import opener
-from core.types import Candidate, Codebase, Item, LearnsLater, Notify, Region, Report, SourceFile, Span, Verdict
-from core.waiting import patiently
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
+from rtc_inspector.core.settings.cores import with_workers
+from rtc_inspector.core.syntax import NEWLINE
+from rtc_inspector.core.trips.judged import learn, open_named
+from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.types import (
+    Candidate,
+    Codebase,
+    Item,
+    LearnsLater,
+    Notify,
+    Region,
+    Report,
+    SourceFile,
+    Span,
+    Verdict,
+)
+from rtc_inspector.core.waiting import patiently
 
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:

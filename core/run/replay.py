@@ -14,24 +14,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from core import __version__
-from core.errors import ModelError, ProjectError
-from core.generation import Generation, Model, Request, Role, Window
-from core.kinds import role_title
-from core.models.discovery import discover
-from core.models.fingerprint import fingerprint
-from core.models.styles import as_recorded
-from core.run.bundle import changes
-from core.run.control import Control
-from core.run.events import Notice, Progress
-from core.run.opening import open_parts
-from core.run.state import Caller, Emit, Parts
-from core.settings import NamedModel, RunSettings
-from core.store.reader import Reader
-from core.store.rows import RunRow, SampleRow
-from core.trips.pool import in_order
-from core.trips.protocol import Ask, Step, Tree, read
-from core.types import Form, Item, Outcome, Verdict
+from rtc_inspector.core import __version__
+from rtc_inspector.core.errors import ModelError, ProjectError
+from rtc_inspector.core.generation import Generation, Model, Request, Role, Window
+from rtc_inspector.core.kinds import role_title
+from rtc_inspector.core.models.discovery import discover
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.styles import as_recorded
+from rtc_inspector.core.run.bundle import changes
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Notice, Progress
+from rtc_inspector.core.run.opening import open_parts
+from rtc_inspector.core.run.state import Caller, Emit, Parts
+from rtc_inspector.core.settings import NamedModel, RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import RunRow, SampleRow
+from rtc_inspector.core.trips.pool import in_order
+from rtc_inspector.core.trips.protocol import Ask, Step, Tree, read
+from rtc_inspector.core.types import Form, Item, Outcome, Verdict
 
 ROUNDING = 1e-9
 """By which a measure may differ where sums are taken in another order."""

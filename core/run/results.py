@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.store.reader import Reader
+from rtc_inspector.core.store.reader import Reader
 
 if TYPE_CHECKING:
-    from core.store.writer import Store
+    from rtc_inspector.core.store.writer import Store
 
 
 def open_store(path: Path) -> Store:
     """The one writer; makes the file when there is none. Raises StoreError."""
-    from core.store.writer import Store  # a window that only looks needs no writer
+    from rtc_inspector.core.store.writer import Store  # a window that only looks needs no writer
 
     return Store.open(path, interval)
 
@@ -33,6 +33,6 @@ def interval(
     continuous: bool = False,
 ) -> tuple[float, float, float]:
     """Return `core.metrics.statistics.interval`, which loads numpy: not before a score is to be bounded anew."""
-    from core.metrics import statistics
+    from rtc_inspector.core.metrics import statistics
 
     return statistics.interval(values, lowest, highest, against=against, continuous=continuous)

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from core.generation import Embedder, TokenVectors
-from core.metrics.codebleu import Gram, shared_ngrams
-from core.metrics.greedy_match import matched
-from core.metrics.pairs import CRYSTAL, NAMES, all_scores
-from core.metrics.registry import PERTURBATIONS, stored_name
-from core.metrics.syntax import heads, plain_code
-from core.platform import usable_cores
-from core.rewrites.names import generic_variables, mask_name
-from core.store.reader import Reader
-from core.store.rows import CandidateRow
-from core.store.writer import Store
-from core.types import SIGNATURE, Report
+from rtc_inspector.core.generation import Embedder, TokenVectors
+from rtc_inspector.core.metrics.codebleu import Gram, shared_ngrams
+from rtc_inspector.core.metrics.greedy_match import matched
+from rtc_inspector.core.metrics.pairs import CRYSTAL, NAMES, all_scores
+from rtc_inspector.core.metrics.registry import PERTURBATIONS, stored_name
+from rtc_inspector.core.metrics.syntax import heads, plain_code
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.rewrites.names import generic_variables, mask_name
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import CandidateRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import SIGNATURE, Report
 
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
 PERTURBED = ("edit_sim", "chrf", "bleu", "codebleu", CRYSTAL)

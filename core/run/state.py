@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.analyses.costs import money_words, price
-from core.errors import NothingRead
-from core.generation import INFILL, Generation, Model, ModelInfo, Sample
-from core.kinds import task
-from core.run.control import Control
-from core.run.events import Event, Notice, Progress
-from core.settings import RunSettings
-from core.store.rows import Answers
-from core.store.writer import Store
-from core.trips.opening import Opened
-from core.trips.protocol import Step, Trip
-from core.types import Form, Item
+from rtc_inspector.core.analyses.costs import money_words, price
+from rtc_inspector.core.errors import NothingRead
+from rtc_inspector.core.generation import INFILL, Generation, Model, ModelInfo, Sample
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, Progress
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import Answers
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Step, Trip
+from rtc_inspector.core.types import Form, Item
 
 LOCKED_NOTICE_SECONDS = 30.0
 """Time between two notices of a database that another program keeps locked."""

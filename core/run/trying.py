@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from core.errors import ModelError
-from core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Request
-from core.models.answers import answer_of
-from core.models.endpoint import open_endpoint
-from core.models.extraction import extract_code, extract_description
-from core.models.prompts import backward_prompt, forward_prompt
-from core.models.remote import RemoteModel
-from core.settings import EndpointSettings, ModelSettings
-from core.types import Item, Span
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Request
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.endpoint import open_endpoint
+from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.core.waiting import Beat, unheard
 
 SOURCE = '''def area(width: float, height: float) -> float:
     """Return the area of a rectangle; nothing has a negative side."""

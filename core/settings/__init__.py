@@ -12,20 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.settings.methods import BenchmarkSettings as BenchmarkSettings
-from core.settings.methods import ChainSettings as ChainSettings
-from core.settings.methods import CosmeticSettings as CosmeticSettings
-from core.settings.methods import DirectiveSettings as DirectiveSettings
-from core.settings.methods import EditSettings as EditSettings
-from core.settings.methods import RegionSettings as RegionSettings
-from core.settings.methods import SamplesSettings as SamplesSettings
-from core.settings.models import DEFAULT_CONTEXT as DEFAULT_CONTEXT
-from core.settings.models import SERVER_CONTEXT as SERVER_CONTEXT
-from core.settings.models import EndpointSettings as EndpointSettings
-from core.settings.models import ModelSettings as ModelSettings
-from core.settings.models import NamedModel as NamedModel
-from core.settings.models import SeriesSettings as SeriesSettings
-from core.settings.setting import check, part, read_back, setting, with_values
+from rtc_inspector.core.settings.methods import BenchmarkSettings as BenchmarkSettings
+from rtc_inspector.core.settings.methods import ChainSettings as ChainSettings
+from rtc_inspector.core.settings.methods import CosmeticSettings as CosmeticSettings
+from rtc_inspector.core.settings.methods import DirectiveSettings as DirectiveSettings
+from rtc_inspector.core.settings.methods import EditSettings as EditSettings
+from rtc_inspector.core.settings.methods import RegionSettings as RegionSettings
+from rtc_inspector.core.settings.methods import SamplesSettings as SamplesSettings
+from rtc_inspector.core.settings.models import DEFAULT_CONTEXT as DEFAULT_CONTEXT
+from rtc_inspector.core.settings.models import SERVER_CONTEXT as SERVER_CONTEXT
+from rtc_inspector.core.settings.models import EndpointSettings as EndpointSettings
+from rtc_inspector.core.settings.models import ModelSettings as ModelSettings
+from rtc_inspector.core.settings.models import NamedModel as NamedModel
+from rtc_inspector.core.settings.models import SeriesSettings as SeriesSettings
+from rtc_inspector.core.settings.setting import check, part, read_back, setting, with_values
 
 SETTINGS_VERSION = 1
 

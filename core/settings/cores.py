@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.settings import OracleSettings, RunSettings
 
 CORES_A_JUDGE = 8
 """One judge keeps up with a model on about this many cores: a verdict takes less than a second, a sample many."""

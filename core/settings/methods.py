@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.settings.setting import setting
+from rtc_inspector.core.settings.setting import setting
 
 
 @dataclass(frozen=True, slots=True)

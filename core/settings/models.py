@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from core.settings.setting import read_back, setting
+from rtc_inspector.core.settings.setting import read_back, setting
 
 DEFAULT_CONTEXT = 3072
 """Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""

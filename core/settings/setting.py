@@ -18,7 +18,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
-from core.errors import UserError
+from rtc_inspector.core.errors import UserError
 
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from core.errors import ProjectError, UserError
-from core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
-from core.syntax import AnyFunction, Lines, indent_of
-from core.types import Problem, Span
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
+from rtc_inspector.core.syntax import AnyFunction, Lines, indent_of
+from rtc_inspector.core.types import Problem, Span
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _FORMS = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from pygments.token import Comment, Literal, Name, Punctuation, String, Token, Whitespace, _TokenType
 
-from core.source.languages import is_code, lexer_class
+from rtc_inspector.core.source.languages import is_code, lexer_class
 
 IMPORT = re.compile(
     r"""\s*(import\b|from\s+\S+\s+import\b|#\s*include\s*[<"]|using\b|use\b|require\b|const\s.*\brequire\()"""

@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import Bug
-from core.source.reading import Unreadable, check_syntax, read
-from core.types import Codebase
+from rtc_inspector.core.errors import Bug
+from rtc_inspector.core.source.reading import Unreadable, check_syntax, read
+from rtc_inspector.core.types import Codebase
 
 IN_PLACE = 200_000
 """Characters of a whole project up to which starting a process would take longer than compiling here."""
@@ -62,7 +62,7 @@ class Checking:
         with self._turn:
             if self._stopped:
                 return {}
-            pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", "core.source.checking"]
+            pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", "rtc_inspector.core.source.checking"]
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
             self._process = process
         answer, errors = process.communicate(question)

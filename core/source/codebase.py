@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.source.git import History
-from core.source.reading import Unreadable, check_syntax, read
-from core.source.testfiles import find_test_files, read_pytest_config
-from core.source.walk import Walk
-from core.types import Codebase, Report, SkippedFile, SourceFile
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.git import History
+from rtc_inspector.core.source.reading import Unreadable, check_syntax, read
+from rtc_inspector.core.source.testfiles import find_test_files, read_pytest_config
+from rtc_inspector.core.source.walk import Walk
+from rtc_inspector.core.types import Codebase, Report, SkippedFile, SourceFile
 
 _EVERY = 50
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pygit2
 from pygit2.enums import SortMode
 
-from core.errors import ProjectError
-from core.source.edits_filter import author_time
-from core.source.edits_history import open_repository, project_prefix, tip_commit
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.edits_filter import author_time
+from rtc_inspector.core.source.edits_history import open_repository, project_prefix, tip_commit
 
 LARGEST = 1_000_000
 """Bytes; larger files are never sampled."""

@@ -17,11 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import ProjectError
-from core.source.benchmark import is_benchmark, read_benchmark, with_docstring
-from core.source.json_lines import BadLine, Row, python_tree, read_bytes, read_each, read_rows, text_of, texts_of
-from core.syntax import AnyFunction, Lines, first_line_of
-from core.types import Problem, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.benchmark import is_benchmark, read_benchmark, with_docstring
+from rtc_inspector.core.source.json_lines import (
+    BadLine,
+    Row,
+    python_tree,
+    read_bytes,
+    read_each,
+    read_rows,
+    text_of,
+    texts_of,
+)
+from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of
+from rtc_inspector.core.types import Problem, Span
 
 FIELD = "directive"
 _REMEDY = (

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.settings import EditSettings
-from core.types import Report, Span
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.types import Report, Span
 
 
 @dataclass(frozen=True, slots=True)

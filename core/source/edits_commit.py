@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pygit2
 from pygit2.enums import DeltaStatus, FileMode
 
-from core.settings import EditSettings
-from core.source.edits import Edit
-from core.source.edits_filter import FileFilter, author_time
-from core.source.languages import language, says_generated
-from core.types import Span
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits_filter import FileFilter, author_time
+from rtc_inspector.core.source.languages import language, says_generated
+from rtc_inspector.core.types import Span
 
 _LARGEST = 1_000_000
 """Bytes of a file; a larger one is data or generated code."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pygit2
 from pygit2.enums import FileMode
 
-from core.errors import ProjectError
+from rtc_inspector.core.errors import ProjectError
 
 PACK = ("history.pack", "history.idx")
 """What `pack_commits` writes."""

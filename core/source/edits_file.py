@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.settings import EditSettings
-from core.source.edits import Edit, once, rank
-from core.source.json_lines import SURROGATE, BadLine, Row, lines_of, read_each
-from core.source.languages import UNKNOWN, language
-from core.types import Report, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit, once, rank
+from rtc_inspector.core.source.json_lines import SURROGATE, BadLine, Row, lines_of, read_each
+from rtc_inspector.core.source.languages import UNKNOWN, language
+from rtc_inspector.core.types import Report, Span
 
 _OPTIONAL = ("comment", "path", "language")
 

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 
 import pygit2
 
-from core.errors import UserError
-from core.settings import EditSettings
-from core.source.languages import is_code, looks_generated
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.languages import is_code, looks_generated
 
 
 class CommitFilter:

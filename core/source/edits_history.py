@@ -11,14 +11,14 @@ from typing import Self
 import pygit2
 from pygit2.enums import Option, SortMode
 
-from core.errors import ProjectError
-from core.settings import EditSettings
-from core.source.edits import Edit, once, rank
-from core.source.edits_commit import Hunks, Place
-from core.source.edits_export import export_commit
-from core.source.edits_filter import CommitFilter, FileFilter
-from core.source.git import discovered
-from core.types import Report
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit, once, rank
+from rtc_inspector.core.source.edits_commit import Hunks, Place
+from rtc_inspector.core.source.edits_export import export_commit
+from rtc_inspector.core.source.edits_filter import CommitFilter, FileFilter
+from rtc_inspector.core.source.git import discovered
+from rtc_inspector.core.types import Report
 
 _EVERY = 200
 MISSING = "commits with missing objects (a shallow or partial clone)"

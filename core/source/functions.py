@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from core.syntax import AnyFunction, Lines, parsed
-from core.types import SourceFile, Span
+from rtc_inspector.core.syntax import AnyFunction, Lines, parsed
+from rtc_inspector.core.types import SourceFile, Span
 
 BUCKET = 10
 """Brackets that one bucket of complexity spans, as in the paper's tables."""

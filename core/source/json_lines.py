@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.errors import ProjectError
-from core.syntax import UNREADABLE, parse
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.syntax import UNREADABLE, parse
 
 LARGEST = 64 << 20
 """Bytes of a file once it is unpacked."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import ProjectError
-from core.source.json_lines import LARGEST, refuse
-from core.syntax import parsed
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.json_lines import LARGEST, refuse
+from rtc_inspector.core.syntax import parsed
 
 ENDING = ".ipynb"
 EPISODES = ".json"

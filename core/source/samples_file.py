@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.source.benchmark import task_key
-from core.source.json_lines import BadLine, Row, read_each, read_rows, refuse, text_of
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.benchmark import task_key
+from rtc_inspector.core.source.json_lines import BadLine, Row, read_each, read_rows, refuse, text_of
 
 _FORMS = "Each line is an object with `task_id` and `completion` or `solution`; a folder holds <task>/<n>.py."
 

@@ -11,8 +11,8 @@ from typing import Self
 
 from pathspec import GitIgnoreSpec
 
-from core.source.git import History
-from core.types import SkippedFile
+from rtc_inspector.core.source.git import History
+from rtc_inspector.core.types import SkippedFile
 
 _VENDORED = {
     "vendor",

@@ -10,8 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from core import platform
-from core.errors import StoreError
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import StoreError
 
 _PATIENCE = 0.5
 """Seconds to wait for somebody who only looks whether a run is claimed."""

@@ -25,9 +25,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from core.errors import StoreError
-from core.store import keeper
-from core.store.failures import BUSY_SECONDS
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store import keeper
+from rtc_inspector.core.store.failures import BUSY_SECONDS
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite puts behind the name of a database for the files that belong to it."""

@@ -8,9 +8,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from core.store.rows import CandidateRow, ItemRow, LabelRow, RunRow, SampleRow, TestRow, VerdictRow
-from core.store.scores import RunFigures
-from core.types import Item, Span
+from rtc_inspector.core.store.rows import CandidateRow, ItemRow, LabelRow, RunRow, SampleRow, TestRow, VerdictRow
+from rtc_inspector.core.store.scores import RunFigures
+from rtc_inspector.core.types import Item, Span
 
 Row = Mapping[str, Any]
 T = TypeVar("T")

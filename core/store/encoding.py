@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.errors import StoreError
-from core.generation import ModelInfo, Sample
-from core.settings import RunSettings
-from core.taxonomy import Taxonomy
-from core.types import Item, Suite, Verdict
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.generation import ModelInfo, Sample
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.taxonomy import Taxonomy
+from rtc_inspector.core.types import Item, Suite, Verdict
 
 Row = dict[str, Any]
 

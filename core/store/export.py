@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from core.store.labels import LINE_END, write_lines
-from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow, SampleRow
-from core.types import Form
+from rtc_inspector.core.store.labels import LINE_END, write_lines
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.core.types import Form
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import Bug, InspectorError, StoreError
+from rtc_inspector.core.errors import Bug, InspectorError, StoreError
 
 _LITTLE = 64 << 10
 """Bytes of free space below which a failed write is put down to a full disk: SQLite asks for 32 KiB at once."""

@@ -7,11 +7,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from core import platform
-from core.errors import StoreError, UserError
-from core.store.connection import SIDE_FILES, Connection, connect, settle
-from core.store.failures import NO_DATABASE, explained
-from core.store.schema import APPLICATION_ID, VERSION, create, version
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import StoreError, UserError
+from rtc_inspector.core.store.connection import SIDE_FILES, Connection, connect, settle
+from rtc_inspector.core.store.failures import NO_DATABASE, explained
+from rtc_inspector.core.store.schema import APPLICATION_ID, VERSION, create, version
 
 ANOTHER = "open another database (on the command line: --db)"
 _NETWORK = "9p afs beegfs ceph cifs gpfs lustre nfs nfs4 smb3 smbfs fuse.glusterfs fuse.rclone fuse.sshfs"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from core.errors import UserError
-from core.store.label_studio import read_label_studio
-from core.store.labels import FileLabel, read_labels_csv, read_labels_jsonl
-from core.types import LabelKind
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.store.label_studio import read_label_studio
+from rtc_inspector.core.store.labels import FileLabel, read_labels_csv, read_labels_jsonl
+from rtc_inspector.core.types import LabelKind
 
 if TYPE_CHECKING:
-    from core.store.writer import Store
+    from rtc_inspector.core.store.writer import Store
 
 _REMEDY = "Choose the file of these runs, or open the database that it was written from."
 

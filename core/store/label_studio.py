@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
-from core.errors import UserError
-from core.generation import Role
-from core.store.labels import FileLabel, label_rows, subjects
-from core.taxonomy import Taxonomy
-from core.types import LabelKind
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.store.labels import FileLabel, label_rows, subjects
+from rtc_inspector.core.taxonomy import Taxonomy
+from rtc_inspector.core.types import LabelKind
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 NOBODY = "label-studio"
 _INTERFACE = """\

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
-from core.errors import UserError
-from core.store.rows import LabelRow
-from core.types import LabelKind
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.types import LabelKind
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 Row = dict[str, Any]
 LINE_END = "\r\n"

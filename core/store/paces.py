@@ -8,8 +8,8 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
-from core.settings import RunSettings
-from core.store.rows import PaceRow
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import PaceRow
 
 Row = Mapping[str, Any]
 PARTS, REGIONS_OF_PART = 4, 3

@@ -12,14 +12,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
-from core.errors import Bug
-from core.kinds import task
-from core.settings import RunSettings
-from core.store import decoding, encoding, paces, statements
-from core.store.claims import is_claimed
-from core.store.failures import explained
-from core.store.files import canonical, open_readable
-from core.store.rows import (
+from rtc_inspector.core.errors import Bug
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store import decoding, encoding, paces, statements
+from rtc_inspector.core.store.claims import is_claimed
+from rtc_inspector.core.store.failures import explained
+from rtc_inspector.core.store.files import canonical, open_readable
+from rtc_inspector.core.store.rows import (
     NOTHING,
     Answers,
     CandidateRow,
@@ -40,9 +40,9 @@ from core.store.rows import (
     SpentRow,
     TestRow,
 )
-from core.store.scores import Bounds, RunFigures, tally
-from core.taxonomy import Taxonomy, parse_taxonomy
-from core.types import NEAR_LIMIT, Item, Score
+from rtc_inspector.core.store.scores import Bounds, RunFigures, tally
+from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
+from rtc_inspector.core.types import NEAR_LIMIT, Item, Score
 
 Row = dict[str, Any]
 MOST_LINKED = 50

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core.kinds import counted, known, noun, task
-from core.settings import RunSettings
-from core.types import NEAR_LIMIT, Form, Item, Outcome, Score, tests_not_asked
+from rtc_inspector.core.kinds import counted, known, noun, task
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import NEAR_LIMIT, Form, Item, Outcome, Score, tests_not_asked
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""

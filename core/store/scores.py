@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from core.kinds import Kind, Measure
-from core.store.rows import NOTHING, Answers, Interval, RunningPoint
-from core.types import Score
+from rtc_inspector.core.kinds import Kind, Measure
+from rtc_inspector.core.store.rows import NOTHING, Answers, Interval, RunningPoint
+from rtc_inspector.core.types import Score
 
 FORMAT = 7
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""

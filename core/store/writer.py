@@ -17,18 +17,18 @@ from typing import Any, Self
 
 from sqlite_utils import Database
 
-from core.errors import StoreError
-from core.generation import ModelInfo, Sample
-from core.settings import RunSettings
-from core.store import encoding
-from core.store.claims import Claim
-from core.store.connection import require_in_place
-from core.store.failures import BUSY_SECONDS, explained
-from core.store.files import canonical, open_writable
-from core.store.reader import Reader
-from core.store.rows import Interval
-from core.taxonomy import Taxonomy
-from core.types import Item, LabelKind, Suite, Verdict
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.generation import ModelInfo, Sample
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store import encoding
+from rtc_inspector.core.store.claims import Claim
+from rtc_inspector.core.store.connection import require_in_place
+from rtc_inspector.core.store.failures import BUSY_SECONDS, explained
+from rtc_inspector.core.store.files import canonical, open_writable
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import Interval
+from rtc_inspector.core.taxonomy import Taxonomy
+from rtc_inspector.core.types import Item, LabelKind, Suite, Verdict
 
 Row = dict[str, Any]
 

@@ -15,23 +15,23 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.errors import ProjectError, UserError
-from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from core.kinds import counted
-from core.metrics.statistics import pass_at_k
-from core.models.extraction import extract_program
-from core.models.prompts import backward_prompt, wording
-from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
-from core.rewrites.names import MASK, mask_name, mask_words, name_places
-from core.settings import BenchmarkSettings, RunSettings
-from core.source.benchmark import Benchmark, installed_humaneval, read_benchmark, with_docstring
-from core.store.rows import SampleRow
-from core.trips.judged import Judged, open_written, writing
-from core.trips.opening import Opened
-from core.trips.pool import Draw
-from core.trips.protocol import Ask, Step, Tree, passing
-from core.trips.roundtrip import InFile, Reference, round_trip_measures
-from core.types import SIGNATURE, Item, Notify, Problem, Report, Span, Verdict
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.statistics import pass_at_k
+from rtc_inspector.core.models.extraction import extract_program
+from rtc_inspector.core.models.prompts import backward_prompt, wording
+from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from rtc_inspector.core.rewrites.names import MASK, mask_name, mask_words, name_places
+from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
+from rtc_inspector.core.source.benchmark import Benchmark, installed_humaneval, read_benchmark, with_docstring
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.judged import Judged, open_written, writing
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.protocol import Ask, Step, Tree, passing
+from rtc_inspector.core.trips.roundtrip import InFile, Reference, round_trip_measures
+from rtc_inspector.core.types import SIGNATURE, Item, Notify, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."

@@ -22,23 +22,33 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from core.errors import ProjectError, UserError
-from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from core.metrics import output_match
-from core.metrics.recitation import recitation
-from core.metrics.similarity import exact_match
-from core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
-from core.models.chain_prompts import VERSION as PROMPT_VERSION
-from core.models.extraction import extract_description, extract_program
-from core.settings import RunSettings
-from core.store.rows import SampleRow, TestRow
-from core.trips.benchmark import check_benchmark
-from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, none_parses, parses, tom_of
-from core.trips.chained import Chained, open_functions, open_problems
-from core.trips.opening import Opened
-from core.trips.pool import Draw
-from core.trips.protocol import Ask, Given, PairScore, Step, Tree
-from core.types import Form, Item, Notify, Outcome, Problem, Report, TestResult, Verdict
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from rtc_inspector.core.metrics import output_match
+from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.metrics.similarity import exact_match
+from rtc_inspector.core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
+from rtc_inspector.core.models.chain_prompts import VERSION as PROMPT_VERSION
+from rtc_inspector.core.models.extraction import extract_description, extract_program
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import SampleRow, TestRow
+from rtc_inspector.core.trips.benchmark import check_benchmark
+from rtc_inspector.core.trips.chain_tree import (
+    CROSSED,
+    TOM,
+    chain_of,
+    crossed,
+    first_break,
+    lost_in,
+    none_parses,
+    parses,
+    tom_of,
+)
+from rtc_inspector.core.trips.chained import Chained, open_functions, open_problems
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from rtc_inspector.core.types import Form, Item, Notify, Outcome, Problem, Report, TestResult, Verdict
 
 DOCSTRING = "docstring"
 REFERENCE = "reference"

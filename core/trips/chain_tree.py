@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.generation import Role
-from core.metrics import output_match
-from core.store.rows import SampleRow
-from core.trips.protocol import Tree
-from core.types import Form, Outcome
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.metrics import output_match
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.types import Form, Outcome
 
 TOM = "tom"
 CROSSED = 1

@@ -13,20 +13,20 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.models.indentation import level, place
-from core.oracle.bench.project import VERSION, node_ids, program_file, write_project
-from core.regions.admission import admit
-from core.regions.coverage import cover
-from core.regions.functions import Documented, documented
-from core.rewrites.names import MASK
-from core.settings import RegionSettings, RunSettings
-from core.source.benchmark import read_benchmark
-from core.source.codebase import content_fingerprint
-from core.syntax import Lines, parsed
-from core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
-from core.trips.judged import Judged, open_judged, whole
-from core.types import Candidate, Item, Notify, Problem, Region, Report, SourceFile, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.models.indentation import level, place
+from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, write_project
+from rtc_inspector.core.regions.admission import admit
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.regions.functions import Documented, documented
+from rtc_inspector.core.rewrites.names import MASK
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.source.codebase import content_fingerprint
+from rtc_inspector.core.syntax import Lines, parsed
+from rtc_inspector.core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
+from rtc_inspector.core.trips.judged import Judged, open_judged, whole
+from rtc_inspector.core.types import Candidate, Item, Notify, Problem, Region, Report, SourceFile, Span
 
 INDENT = "    "
 """Of the body of a project's function as models see it."""

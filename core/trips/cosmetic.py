@@ -17,26 +17,26 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.generation import Extraction, Prompt, Role
-from core.kinds import IDENTITY, TOGETHER, TOLD_ALREADY, cosmetic_changes
-from core.metrics.recitation import recitation
-from core.metrics.rouge import rouge_l, rouge_synonym
-from core.metrics.similarity import code_scores
-from core.models.extraction import extract_code, extract_description
-from core.models.mask_prompts import VERSION as MASK_VERSION
-from core.models.mask_prompts import extract_name
-from core.models.prompts import wording
-from core.rewrites.program import Refused
-from core.settings import RunSettings
-from core.source.codebase import content_fingerprint
-from core.store.rows import SampleRow
-from core.trips.functions import OnFunctions, Widths, seed_of
-from core.trips.judged import Judged, open_judged
-from core.trips.opening import Opened
-from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
-from core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
-from core.types import Candidate, Item, Notify, Outcome, Report, Verdict
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.generation import Extraction, Prompt, Role
+from rtc_inspector.core.kinds import IDENTITY, TOGETHER, TOLD_ALREADY, cosmetic_changes
+from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.metrics.rouge import rouge_l, rouge_synonym
+from rtc_inspector.core.metrics.similarity import code_scores
+from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.mask_prompts import VERSION as MASK_VERSION
+from rtc_inspector.core.models.mask_prompts import extract_name
+from rtc_inspector.core.models.prompts import wording
+from rtc_inspector.core.rewrites.program import Refused
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.codebase import content_fingerprint
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.functions import OnFunctions, Widths, seed_of
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
+from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, Verdict
 
 HIDDEN = "hidden_name"
 NAME_TOKENS = 16

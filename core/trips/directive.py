@@ -15,27 +15,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from core.errors import ModelError, ProjectError, UserError
-from core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
-from core.kinds import counted
-from core.metrics.recitation import recitation
-from core.models.directive_prompts import VERSION as PROMPT_VERSION
-from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
-from core.models.extraction import extract_code, extract_description
-from core.models.loading import open_embedder
-from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
-from core.rewrites.comments import without_comments
-from core.rewrites.names import mask_name
-from core.settings import DirectiveSettings, RunSettings
-from core.source.directives import Directive, Directives, by_hand, read_directives
-from core.store.rows import SampleRow
-from core.trips.benchmark import benchmark_file, unusable
-from core.trips.judged import Judged, open_written, whole, writing
-from core.trips.opening import UNTESTED, Opened
-from core.trips.pool import Draw
-from core.trips.programs import COSINE, programs
-from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Form, Item, Notify, Problem, Report, Span, Verdict
+from rtc_inspector.core.errors import ModelError, ProjectError, UserError
+from rtc_inspector.core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.models.directive_prompts import VERSION as PROMPT_VERSION
+from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
+from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.loading import open_embedder
+from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from rtc_inspector.core.rewrites.comments import without_comments
+from rtc_inspector.core.rewrites.names import mask_name
+from rtc_inspector.core.settings import DirectiveSettings, RunSettings
+from rtc_inspector.core.source.directives import Directive, Directives, by_hand, read_directives
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.benchmark import benchmark_file, unusable
+from rtc_inspector.core.trips.judged import Judged, open_written, whole, writing
+from rtc_inspector.core.trips.opening import UNTESTED, Opened
+from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.programs import COSINE, programs
+from rtc_inspector.core.trips.protocol import Ask, PairScore, Step, Tree
+from rtc_inspector.core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.errors import Cancelled, InspectorError
-from core.regions.coverage import cover
-from core.settings import OracleSettings, RegionSettings
-from core.trips.judged import Judged, open_judged
-from core.types import Candidate, Item, Notify, Outcome, Region, Report, SourceFile, Verdict
+from rtc_inspector.core.errors import Cancelled, InspectorError
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import OracleSettings, RegionSettings
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Region, Report, SourceFile, Verdict
 
 Export = Callable[[str, Path], Path]
 """Writes a commit's files under a folder; gives the project's own folder in it."""

@@ -10,24 +10,31 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import ProjectError, UserError
-from core.generation import Extraction, Fits, ModelInfo, Prompt
-from core.metrics.recitation import recitation
-from core.metrics.similarity import bleu, chrf, description_bleu, edit_similarity, exact_match, without_trailing_space
-from core.models.edit_answers import extract_edit
-from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
-from core.settings import OracleSettings, RunSettings
-from core.source.changes import change_kind
-from core.source.edits import Edit, EditSource
-from core.source.edits_file import EditFile
-from core.source.edits_history import MISSING, EditHistory
-from core.store.rows import SampleRow
-from core.trips.opening import Opened
-from core.trips.roundtrip import Reference, RoundTrip
-from core.types import OLD_LINE, Item, Notify, Outcome, Report, Verdict
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt
+from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.metrics.similarity import (
+    bleu,
+    chrf,
+    description_bleu,
+    edit_similarity,
+    exact_match,
+    without_trailing_space,
+)
+from rtc_inspector.core.models.edit_answers import extract_edit
+from rtc_inspector.core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.source.changes import change_kind
+from rtc_inspector.core.source.edits import Edit, EditSource
+from rtc_inspector.core.source.edits_file import EditFile
+from rtc_inspector.core.source.edits_history import MISSING, EditHistory
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip
+from rtc_inspector.core.types import OLD_LINE, Item, Notify, Outcome, Report, Verdict
 
 if TYPE_CHECKING:
-    from core.trips.edit_tests import CommitTests
+    from rtc_inspector.core.trips.edit_tests import CommitTests
 
 ORACLE = "exact-match"
 _SIZES = ((1, "1 line"), (5, "2-5 lines"), (20, "6-20 lines"))
@@ -153,7 +160,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if history.shallow:
             notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
         if settings.edit.tests:
-            from core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
+            from rtc_inspector.core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
 
             tests = CommitTests(history.export, _interpreter(project, settings.oracle), notify, report)
             stack.callback(tests.close)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.settings import BenchmarkSettings, RunSettings
-from core.source.benchmark import is_benchmark
-from core.source.directives import holds_directives
-from core.source.git import in_repository
-from core.source.notebook import holds_notebooks_alone, is_episodes, is_notebook
-from core.trips.benchmark import written_benchmark
-from core.trips.directive import written_directives
-from core.trips.notebook import written_notebook
+from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
+from rtc_inspector.core.source.benchmark import is_benchmark
+from rtc_inspector.core.source.directives import holds_directives
+from rtc_inspector.core.source.git import in_repository
+from rtc_inspector.core.source.notebook import holds_notebooks_alone, is_episodes, is_notebook
+from rtc_inspector.core.trips.benchmark import written_benchmark
+from rtc_inspector.core.trips.directive import written_directives
+from rtc_inspector.core.trips.notebook import written_notebook
 
 
 def project_for(file: Path) -> Path | None:

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import stdev
 
-from core.errors import ProjectError
-from core.kinds import COSMETIC_CHANGES
-from core.regions.admission import admit
-from core.regions.candidates import as_region
-from core.regions.coverage import cover
-from core.settings import RegionSettings, RunSettings
-from core.source.functions import Function
-from core.syntax import Lines
-from core.trips.judged import Judged
-from core.trips.pool import draw_items
-from core.trips.versions import Versions
-from core.types import Item, Region, Report
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.kinds import COSMETIC_CHANGES
+from rtc_inspector.core.regions.admission import admit
+from rtc_inspector.core.regions.candidates import as_region
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.source.functions import Function
+from rtc_inspector.core.syntax import Lines
+from rtc_inspector.core.trips.judged import Judged
+from rtc_inspector.core.trips.pool import draw_items
+from rtc_inspector.core.trips.versions import Versions
+from rtc_inspector.core.types import Item, Region, Report
 
 TRIED = 3
 """Functions of a bucket after which a transformation that none of them gave a value for is not waited for."""

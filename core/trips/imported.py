@@ -12,20 +12,20 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.generation import Extraction, ModelInfo, Prompt, Role
-from core.metrics.similarity import code_scores
-from core.metrics.syntax import function_of, plain_code
-from core.oracle.bench.project import VERSION, node_ids, program_file
-from core.settings import RunSettings
-from core.source.benchmark import Benchmark
-from core.source.samples_file import Samples, WrittenProgram, read_samples
-from core.store.rows import SampleRow
-from core.trips.benchmark import pass_at, problem_item, signature_line, unusable, written_benchmark
-from core.trips.judged import Judged, open_judged
-from core.trips.opening import UNTESTED, Opened
-from core.trips.protocol import Given, PairScore, Step, Tree, passing
-from core.types import Item, Notify, Outcome, Problem, Report, Verdict
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.generation import Extraction, ModelInfo, Prompt, Role
+from rtc_inspector.core.metrics.similarity import code_scores
+from rtc_inspector.core.metrics.syntax import function_of, plain_code
+from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.benchmark import Benchmark
+from rtc_inspector.core.source.samples_file import Samples, WrittenProgram, read_samples
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.benchmark import pass_at, problem_item, signature_line, unusable, written_benchmark
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.opening import UNTESTED, Opened
+from rtc_inspector.core.trips.protocol import Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.types import Item, Notify, Outcome, Problem, Report, Verdict
 
 NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"

@@ -9,14 +9,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.oracle.bench.project import is_generated, origin_of
-from core.oracle.factory import open_oracle
-from core.settings import OracleSettings, RunSettings
-from core.source.codebase import open_codebase
-from core.trips.opening import Opened
-from core.trips.protocol import Trip
-from core.types import Candidate, Codebase, Item, LearnsLater, Notify, Oracle, Report, SourceFile, Span, Suite, Verdict
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Trip
+from rtc_inspector.core.types import (
+    Candidate,
+    Codebase,
+    Item,
+    LearnsLater,
+    Notify,
+    Oracle,
+    Report,
+    SourceFile,
+    Span,
+    Suite,
+    Verdict,
+)
 
 _TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py(?:::test_(?P<number>\d+)\w*)?|problems/(?P<own>\w+)\.py")
 """A test of an item, the file of its tests or its own, as `core.oracle.bench.project` names them."""
@@ -148,7 +160,7 @@ def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify
 def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Oracle:
     if not settings.cluster:
         return open_oracle(codebase, settings, notify, report)
-    from core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named
+    from rtc_inspector.core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named
 
     return ClusterOracle(codebase.root, settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
 

@@ -12,19 +12,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.errors import ProjectError, UserError
-from core.generation import Role
-from core.kinds import counted
-from core.models.prompts import wording
-from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
-from core.settings import RunSettings
-from core.source.notebook import Cell, Notebooks, read_notebooks
-from core.trips.judged import Judged, open_written, writing
-from core.trips.opening import Opened
-from core.trips.pool import Draw
-from core.trips.protocol import Step, Tree
-from core.trips.roundtrip import InFile, Reference
-from core.types import Item, Notify, Outcome, Report
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.models.prompts import wording
+from rtc_inspector.core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
+from rtc_inspector.core.trips.judged import Judged, open_written, writing
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.protocol import Step, Tree
+from rtc_inspector.core.trips.roundtrip import InFile, Reference
+from rtc_inspector.core.types import Item, Notify, Outcome, Report
 
 NOTHING = "pass"
 """A cell that does nothing."""

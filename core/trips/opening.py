@@ -10,11 +10,11 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Protocol
 
-from core.generation import ModelInfo
-from core.kinds import task
-from core.settings import RunSettings
-from core.trips.protocol import Trip
-from core.types import CoverageMap, LearnsLater, Notify, Report, Suite
+from rtc_inspector.core.generation import ModelInfo
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.trips.protocol import Trip
+from rtc_inspector.core.types import CoverageMap, LearnsLater, Notify, Report, Suite
 
 UNTESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 

@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from typing import Generic, TypeVar
 
-from core.source.edits import rank
-from core.types import Item, Report
-from core.waiting import Beat, result_of, unheard
+from rtc_inspector.core.source.edits import rank
+from rtc_inspector.core.types import Item, Report
+from rtc_inspector.core.waiting import Beat, result_of, unheard
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.generation import Role
-from core.store.rows import SampleRow
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.store.rows import SampleRow
 
 COSINE = "cosine"
 """The score of a summary against the item's own words; of a program the mean over its summaries."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
-from core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Role
-from core.models.answers import answer_of
-from core.store.rows import SampleRow, TestRow
-from core.types import Item, Report, Span, Verdict
+from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Role
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.store.rows import SampleRow, TestRow
+from rtc_inspector.core.types import Item, Report, Span, Verdict
 
 
 @dataclass(frozen=True, slots=True)

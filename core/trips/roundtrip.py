@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from core.kinds import task
-from core.metrics.recitation import recitation
-from core.metrics.similarity import code_scores
-from core.models.extraction import extract_code, extract_description
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
-from core.settings import RunSettings
-from core.store.rows import SampleRow
-from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
-from core.types import Form, Item, Verdict
+from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.metrics.similarity import code_scores
+from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.types import Form, Item, Verdict
 
 if TYPE_CHECKING:  # what judges by tests loads a parser, which exact match needs not
-    from core.trips.judged import Judged
+    from rtc_inspector.core.trips.judged import Judged
 
 
 @dataclass(frozen=True, slots=True)

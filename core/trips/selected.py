@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.errors import UserError
-from core.regions.admission import admit
-from core.regions.candidates import snap
-from core.regions.coverage import cover
-from core.settings import RegionSettings
-from core.trips.judged import Judged
-from core.types import Item, Span
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.regions.admission import admit
+from rtc_inspector.core.regions.candidates import snap
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.trips.judged import Judged
+from rtc_inspector.core.types import Item, Span
 
 
 def selected_item(judged: Judged, path: str, span: Span) -> Item:

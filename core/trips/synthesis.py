@@ -9,20 +9,20 @@ from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
-from core.errors import ProjectError
-from core.models.prompts import wording
-from core.regions import kept_coverage
-from core.regions.admission import NO_EFFECT, admit
-from core.regions.candidates import find_regions
-from core.regions.sampling import draw
-from core.settings import RunSettings
-from core.source.codebase import content_fingerprint
-from core.trips.judged import Judged, open_judged
-from core.trips.opening import Opened
-from core.trips.pool import draw_items
-from core.trips.roundtrip import InFile
-from core.trips.selected import selected_item
-from core.types import Item, Notify, Region, Report, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.models.prompts import wording
+from rtc_inspector.core.regions import kept_coverage
+from rtc_inspector.core.regions.admission import NO_EFFECT, admit
+from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.codebase import content_fingerprint
+from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.pool import draw_items
+from rtc_inspector.core.trips.roundtrip import InFile
+from rtc_inspector.core.trips.selected import selected_item
+from rtc_inspector.core.types import Item, Notify, Region, Report, Span
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that

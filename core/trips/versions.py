@@ -17,15 +17,15 @@ from multiprocessing.connection import Connection
 from threading import RLock
 from typing import Any
 
-from core.generation import Fits, ModelInfo, Prompt
-from core.kinds import TOGETHER
-from core.models.mask_prompts import mask_prompt
-from core.models.prompts import backward_prompt, forward_prompt
-from core.rewrites.document import document, undocumented
-from core.rewrites.program import Program, Refused, Rewritten
-from core.rewrites.registry import TRANSFORMATIONS
-from core.source.functions import Function, functions
-from core.types import Change, SourceFile, Span
+from rtc_inspector.core.generation import Fits, ModelInfo, Prompt
+from rtc_inspector.core.kinds import TOGETHER
+from rtc_inspector.core.models.mask_prompts import mask_prompt
+from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
+from rtc_inspector.core.rewrites.document import document, undocumented
+from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
+from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.source.functions import Function, functions
+from rtc_inspector.core.types import Change, SourceFile, Span
 
 DOCUMENT = "document"
 IN_PLACE = 20_000

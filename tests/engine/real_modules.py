@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from core.source.codebase import open_codebase
-from core.types import SourceFile
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import SourceFile
 
 OWN_ROOT = Path(__file__).resolve().parents[2]
 

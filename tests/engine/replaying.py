@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from core.generation import Generation, ModelInfo, Prompt, Request
+from rtc_inspector.core.generation import Generation, ModelInfo, Prompt, Request
 
 INFO = ModelInfo("replay", "/replay", "0" * 64, "0" * 64, "none", "none", 0, 8192, 1, "chat")
 

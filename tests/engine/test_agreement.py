@@ -8,10 +8,10 @@ from itertools import chain, repeat
 
 import pytest
 
-from core.analyses.agreement import ALPHA, KAPPA, confusion_table, measure
-from core.metrics.agreement import cohen_kappa, krippendorff_alpha
-from core.store.rows import LabelRow
-from ui.labels.label_queue import disputed_samples
+from rtc_inspector.core.analyses.agreement import ALPHA, KAPPA, confusion_table, measure
+from rtc_inspector.core.metrics.agreement import cohen_kappa, krippendorff_alpha
+from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.ui.labels.label_queue import disputed_samples
 
 
 def pairs(both_yes: int, yes_no: int, no_yes: int, both_no: int) -> list[tuple[str, str]]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from factories import fill_store
 
-from core.analyses import scores
-from core.analyses.registry import analyse
-from core.errors import UserError
-from core.figures import Histogram, Table
-from core.kinds import TASKS, Kind, Measure, task
-from core.run.results import open_reader, open_store
-from core.store.reader import Reader
+from rtc_inspector.core.analyses import scores
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import Histogram, Table
+from rtc_inspector.core.kinds import TASKS, Kind, Measure, task
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.store.reader import Reader
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def chain(monkeypatch: pytest.MonkeyPatch) -> Kind:
         Measure("lift", "change", "Of the drop", lowest=-1.0, higher_is_better=None),
     )
     kind = replace(task("synthesis"), noun="problem", measures=measures, headline="rtc")
-    monkeypatch.setattr("core.kinds.TASKS", {**TASKS, "synthesis": kind})
+    monkeypatch.setattr("rtc_inspector.core.kinds.TASKS", {**TASKS, "synthesis": kind})
     return kind
 
 

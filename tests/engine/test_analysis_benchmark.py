@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from factories import model_info, suite
 
-from core.analyses.benchmark import System, agreement, ranking
-from core.analyses.registry import analyse
-from core.figures import Histogram, Scatter, Sentence, Table
-from core.metrics.ranking import fisher_interval, resampled, spearman_p
-from core.metrics.statistics import pearson, spearman
-from core.metrics.validity import tau
-from core.run.results import open_store
-from core.settings import RunSettings
-from core.types import Item, Score, Span
-from ui.report.page import render
+from rtc_inspector.core.analyses.benchmark import System, agreement, ranking
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.figures import Histogram, Scatter, Sentence, Table
+from rtc_inspector.core.metrics.ranking import fisher_interval, resampled, spearman_p
+from rtc_inspector.core.metrics.statistics import pearson, spearman
+from rtc_inspector.core.metrics.validity import tau
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import Item, Score, Span
+from rtc_inspector.ui.report.page import render
 
 HUMANEVAL = {
     "pass@1": (19.5, 29.3, 37.6, 33.4, 67.7),

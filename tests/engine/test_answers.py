@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from answer_forms import CUT, FENCED, FORMS, NAME, PROGRAMS, THOUGHTS
 
-from core.generation import Generation, Message, Prompt
-from core.models.answers import answer_of
-from core.models.edit_answers import extract_edit
-from core.models.extraction import extract_code, extract_description, extract_program
-from core.models.mask_prompts import MASK, extract_name, mask_prompt
-from core.models.thoughts import FORMATS, formats, parted
-from core.types import Item, Span
+from rtc_inspector.core.generation import Generation, Message, Prompt
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.edit_answers import extract_edit
+from rtc_inspector.core.models.extraction import extract_code, extract_description, extract_program
+from rtc_inspector.core.models.mask_prompts import MASK, extract_name, mask_prompt
+from rtc_inspector.core.models.thoughts import FORMATS, formats, parted
+from rtc_inspector.core.types import Item, Span
 
 QUESTION = Prompt((Message("user", "Write it."),), prefill="```python\n", stop=("\n```",))
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, settle, suite
 
-from core.comparison import words
-from core.comparison.compare import compare_runs
-from core.comparison.export import pair_row, summary_row, write_pairs_csv
-from core.comparison.values import Comparison
-from core.errors import StoreError, UserError
-from core.generation import Extraction, Role, Sample
-from core.metrics.statistics import interval
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, ModelSettings, RunSettings
-from core.store.reader import Reader
-from core.store.writer import Store
-from core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.comparison.export import pair_row, summary_row, write_pairs_csv
+from rtc_inspector.core.comparison.values import Comparison
+from rtc_inspector.core.errors import StoreError, UserError
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, ModelSettings, RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 
 @dataclass(frozen=True)

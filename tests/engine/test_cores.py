@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.settings.cores import MOST_JUDGES, share_cores, with_workers
-from core.trips.pool import in_order
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.core.settings.cores import MOST_JUDGES, share_cores, with_workers
+from rtc_inspector.core.trips.pool import in_order
 
 
 @pytest.mark.parametrize(

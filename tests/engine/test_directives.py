@@ -12,27 +12,27 @@ from typing import Any
 import pytest
 from factories import model_info, suite
 
-from app.cli import build_parser
-from app.options import sampling_settings
-from core.analyses.registry import analyse
-from core.comparison.compare import compare_runs
-from core.comparison.words import verdict
-from core.errors import ModelError, ProjectError, UserError
-from core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
-from core.generation import Extraction, Prompt, Role, Sample
-from core.kinds import TASKS, project_of
-from core.metrics.roc import by_cluster, curve, youden
-from core.metrics.statistics import auc
-from core.metrics.two_by_two import TwoByTwo
-from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
-from core.oracle.bench.project import node_ids
-from core.rewrites.comments import without_comments
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
-from core.source.directives import by_hand, holds_directives, read_directives, without_examples
-from core.trips.directive import drawn, file_problem
-from core.types import Form, Item, Outcome, Span, Verdict
-from resources import path as resource
+from rtc_inspector.app.cli import build_parser
+from rtc_inspector.app.options import sampling_settings
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.comparison.words import verdict
+from rtc_inspector.core.errors import ModelError, ProjectError, UserError
+from rtc_inspector.core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
+from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample
+from rtc_inspector.core.kinds import TASKS, project_of
+from rtc_inspector.core.metrics.roc import by_cluster, curve, youden
+from rtc_inspector.core.metrics.statistics import auc
+from rtc_inspector.core.metrics.two_by_two import TwoByTwo
+from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
+from rtc_inspector.core.oracle.bench.project import node_ids
+from rtc_inspector.core.rewrites.comments import without_comments
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
+from rtc_inspector.core.source.directives import by_hand, holds_directives, read_directives, without_examples
+from rtc_inspector.core.trips.directive import drawn, file_problem
+from rtc_inspector.core.types import Form, Item, Outcome, Span, Verdict
+from rtc_inspector.resources import path as resource
 
 ADD = {"id": "add", "directive": "Add two numbers.", "header": "def add(a, b):", "tests": ["assert add(1, 2) == 3"]}
 

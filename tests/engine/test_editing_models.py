@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import ModelError
-from core.generation import Prompt
-from core.models.edit_answers import extract_edit
-from core.models.edit_prompts import (
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Prompt
+from rtc_inspector.core.models.edit_answers import extract_edit
+from rtc_inspector.core.models.edit_prompts import (
     UNINFORMATIVE,
     edit_backward_prompt,
     edit_forward_prompt,

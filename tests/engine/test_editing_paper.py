@@ -10,15 +10,15 @@ import pytest
 from paper_edits import EXAMPLES, Example
 from replaying import Replay
 
-from core.kinds import configured
-from core.metrics.statistics import interval
-from core.run.control import Control
-from core.run.events import Event, VerdictReady
-from core.run.growing import Growing, Work
-from core.run.state import Pace, Parts, Run
-from core.settings import EditSettings, RunSettings
-from core.store.writer import Store
-from core.trips.opening import opener
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, VerdictReady
+from rtc_inspector.core.run.growing import Growing, Work
+from rtc_inspector.core.run.state import Pace, Parts, Run
+from rtc_inspector.core.settings import EditSettings, RunSettings
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.opening import opener
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:

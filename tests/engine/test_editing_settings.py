@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from histories import Builder, module
 
-from core.errors import UserError
-from core.kinds import TASKS, configured, project_of, task
-from core.settings import EditSettings, RunSettings
-from core.trips.opening import opener
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import TASKS, configured, project_of, task
+from rtc_inspector.core.settings import EditSettings, RunSettings
+from rtc_inspector.core.trips.opening import opener
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ProjectError
-from core.settings import EditSettings
-from core.source.edits import Edit
-from core.source.edits_file import EditFile, changed_lines
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits_file import EditFile, changed_lines
 
 OLD = "def f(x):\n    return x + 1\n"
 NEW = "def f(x):\n    return x + 2\n"

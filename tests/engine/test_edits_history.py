@@ -11,10 +11,10 @@ import pytest
 from histories import Builder, module
 from pygit2.enums import FileMode
 
-from core.errors import UserError
-from core.settings import EditSettings
-from core.source.edits import Edit
-from core.source.edits_history import EditHistory
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits_history import EditHistory
 
 ALL = EditSettings()
 

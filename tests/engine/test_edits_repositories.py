@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from histories import Builder, module
 
-from core.errors import ProjectError
-from core.settings import EditSettings
-from core.source.edits import Edit
-from core.source.edits_history import EditHistory
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.settings import EditSettings
+from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits_history import EditHistory
 
 
 def drawn(root: Path, settings: EditSettings | None = None) -> list[Edit]:

@@ -9,12 +9,12 @@ import pytest
 from factories import fill_store
 from sqlite_utils import Database
 
-from core.platform import usable_cores
-from core.run.estimate import estimate
-from core.run.results import open_reader, open_store
-from core.settings import ModelSettings, RunSettings
-from core.settings.cores import share_cores
-from core.store.rows import TRIAL, PaceRow
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.run.estimate import estimate
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import ModelSettings, RunSettings
+from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.store.rows import TRIAL, PaceRow
 
 SETTINGS = RunSettings(model="/m.gguf", regions=10)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from figure_cases import one_of_each, spread
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Axis,
     Categories,
     Cell,
@@ -22,8 +22,8 @@ from core.figures import (
     Series,
     Table,
 )
-from core.figures.export import csv, to_json
-from core.figures.reading import bins, heat, marks, spans, ticks
+from rtc_inspector.core.figures.export import csv, to_json
+from rtc_inspector.core.figures.reading import bins, heat, marks, spans, ticks
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])

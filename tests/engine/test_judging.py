@@ -13,19 +13,19 @@ import pytest
 from paper_edits import EXAMPLES
 from replaying import Replay
 
-from core.errors import Cancelled, ProjectError
-from core.kinds import configured
-from core.run.control import Control
-from core.run.growing import Growing, Work
-from core.run.opening import record
-from core.run.state import Pace, Parts, Run
-from core.settings import EditSettings, OracleSettings, RunSettings
-from core.store.rows import SampleRow
-from core.store.writer import Store
-from core.trips.edit_tests import CommitTests
-from core.trips.editing import EditingTrip
-from core.trips.opening import opener
-from core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.core.errors import Cancelled, ProjectError
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.growing import Growing, Work
+from rtc_inspector.core.run.opening import record
+from rtc_inspector.core.run.state import Pace, Parts, Run
+from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.edit_tests import CommitTests
+from rtc_inspector.core.trips.editing import EditingTrip
+from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 EXAMPLE = EXAMPLES[0]
 CODES = {**EXAMPLE.predictions, EXAMPLE.comment: EXAMPLE.from_comment, "Edit.\n": EXAMPLE.old}

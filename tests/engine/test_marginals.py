@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from factories import model_info, suite
 
-from core.analyses.registry import analyse
-from core.figures import Figure, Grid, Sentence, Table
-from core.generation import Role
-from core.kinds import COSMETIC_CHANGES, task
-from core.metrics.paired import no_change_p
-from core.metrics.rouge import rouge_l, rouge_synonym, words
-from core.models.mask_prompts import MASK, extract_name, mask_prompt
-from core.run.results import open_store
-from core.settings import CosmeticSettings, RunSettings
-from core.source.functions import functions
-from core.trips.functions import Widths
-from core.types import Item, SourceFile, Span
-from resources.synonyms import synonyms
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.figures import Figure, Grid, Sentence, Table
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import COSMETIC_CHANGES, task
+from rtc_inspector.core.metrics.paired import no_change_p
+from rtc_inspector.core.metrics.rouge import rouge_l, rouge_synonym, words
+from rtc_inspector.core.models.mask_prompts import MASK, extract_name, mask_prompt
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import CosmeticSettings, RunSettings
+from rtc_inspector.core.source.functions import functions
+from rtc_inspector.core.trips.functions import Widths
+from rtc_inspector.core.types import Item, SourceFile, Span
+from rtc_inspector.resources.synonyms import synonyms
 
 FORMS = ("difference", "relative", "symmetric", "ratio")
 

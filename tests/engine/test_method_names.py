@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.kinds import TASKS
-from core.trips.opening import opener
+from rtc_inspector.core.kinds import TASKS
+from rtc_inspector.core.trips.opening import opener
 
 ROOT = Path(__file__).parents[2]
 NAMING = {

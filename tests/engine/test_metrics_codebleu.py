@@ -16,12 +16,12 @@ import pytest
 import sacrebleu
 from rapidfuzz.distance import Levenshtein
 
-from core.generation import TokenVectors
-from core.metrics.codebleu import codebleu, crystalbleu, shared_ngrams
-from core.metrics.dataflow import TooLargeError
-from core.metrics.greedy_match import f_score, matched
-from core.metrics.pairs import NAMES, PARTS, all_scores, scores
-from core.metrics.similarity import bleu, code_scores
+from rtc_inspector.core.generation import TokenVectors
+from rtc_inspector.core.metrics.codebleu import codebleu, crystalbleu, shared_ngrams
+from rtc_inspector.core.metrics.dataflow import TooLargeError
+from rtc_inspector.core.metrics.greedy_match import f_score, matched
+from rtc_inspector.core.metrics.pairs import NAMES, PARTS, all_scores, scores
+from rtc_inspector.core.metrics.similarity import bleu, code_scores
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads(gzip.decompress((ROOT / "tests" / "stored" / "metric-values.json.gz").read_bytes()))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.metrics.paired import (
+from rtc_inspector.core.metrics.paired import (
     exact_flips,
     fair_coin,
     fewest_to_show,
@@ -20,7 +20,7 @@ from core.metrics.paired import (
     mean_difference,
     no_change_p,
 )
-from core.metrics.statistics import interval
+from rtc_inspector.core.metrics.statistics import interval
 
 
 @pytest.mark.parametrize("heads", range(9))

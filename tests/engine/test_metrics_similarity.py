@@ -9,9 +9,9 @@ import random
 
 import pytest
 
-from core.metrics.similarity import bleu, chrf, code_scores, edit_similarity, exact_match
-from core.metrics.syntax import same_syntax_tree, syntax_tree
-from core.store import reader
+from rtc_inspector.core.metrics.similarity import bleu, chrf, code_scores, edit_similarity, exact_match
+from rtc_inspector.core.metrics.syntax import same_syntax_tree, syntax_tree
+from rtc_inspector.core.store import reader
 
 REGION = "if value < low:\n        return low\n    if value > high:\n        return high"
 NAMES = {"exact_match", "exact_match_strict", "edit_sim", "bleu", "chrf", "same_ast"}

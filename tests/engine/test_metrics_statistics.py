@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.metrics.statistics import (
+from rtc_inspector.core.metrics.statistics import (
     auc,
     interval,
     p_value,

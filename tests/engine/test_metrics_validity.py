@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from core.metrics.paired import holm
-from core.metrics.statistics import auc, pearson
-from core.metrics.validity import (
+from rtc_inspector.core.metrics.paired import holm
+from rtc_inspector.core.metrics.statistics import auc, pearson
+from rtc_inspector.core.metrics.validity import (
     Floats,
     auc_difference_p,
     clustered_auc,

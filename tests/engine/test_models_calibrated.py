@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from core.generation import INFILL
-from core.models import calibrated
-from core.models.calibrated import Calibration, StyleScore, calibration_key, keep_calibration, kept_calibration
-from core.models.discovery import bundled_model
-from core.models.fingerprint import fingerprint, remembered_fingerprint
-from core.models.gguf import read_header
-from core.models.styles import as_recorded, choose_style
-from core.settings import ModelSettings
+from rtc_inspector.core.generation import INFILL
+from rtc_inspector.core.models import calibrated
+from rtc_inspector.core.models.calibrated import (
+    Calibration,
+    StyleScore,
+    calibration_key,
+    keep_calibration,
+    kept_calibration,
+)
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.fingerprint import fingerprint, remembered_fingerprint
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.styles import as_recorded, choose_style
+from rtc_inspector.core.settings import ModelSettings
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from models_gguf_writer import gguf_bytes, write_gguf
 
-from core.models.discovery import bundled_model, discover, usual_places
+from rtc_inspector.core.models.discovery import bundled_model, discover, usual_places
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.models.extraction import extract_code, extract_description, extract_program
-from core.models.prompts import backward_prompt
-from core.regions.candidates import enumerate_candidates
-from core.settings import RegionSettings
-from core.types import Item, SourceFile, Span
+from rtc_inspector.core.models.extraction import extract_code, extract_description, extract_program
+from rtc_inspector.core.models.prompts import backward_prompt
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import Item, SourceFile, Span
 
 FILE = '''import os
 

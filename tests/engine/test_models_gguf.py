@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from models_gguf_writer import gguf_bytes, write_gguf
 
-from core.errors import ModelError
-from core.models.discovery import bundled_model
-from core.models.fingerprint import fingerprint
-from core.models.gguf import check_generative, read_header
-from core.models.special_tokens import special_tokens
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import check_generative, read_header
+from rtc_inspector.core.models.special_tokens import special_tokens
 
 
 def test_header_of_the_bundled_model() -> None:

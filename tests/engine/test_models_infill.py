@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from models_gguf_writer import write_gguf
 
-from core.errors import ModelError
-from core.generation import INFILL, Infill, Message, Prompt
-from core.models.edit_answers import extract_edit
-from core.models.extraction import extract_code
-from core.models.gguf import read_header
-from core.models.gguf_bytes import GAP_MARKS
-from core.models.prompts import backward_prompt
-from core.models.special_tokens import FAMILIES, JOINER, InfillMarks, special_tokens, without_marks
-from core.models.template import Renderer
-from core.types import Item, Span
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import INFILL, Infill, Message, Prompt
+from rtc_inspector.core.models.edit_answers import extract_edit
+from rtc_inspector.core.models.extraction import extract_code
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.gguf_bytes import GAP_MARKS
+from rtc_inspector.core.models.prompts import backward_prompt
+from rtc_inspector.core.models.special_tokens import FAMILIES, JOINER, InfillMarks, special_tokens, without_marks
+from rtc_inspector.core.models.template import Renderer
+from rtc_inspector.core.types import Item, Span
 
 FILE = "import os\n\n\ndef f(a):\n    if a:\n        b = 1\n        c = 2\n    return a\n"
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from models_gguf_writer import write_gguf
 
-from core.errors import ModelError
-from core.models import devices, loading, memory
-from core.models.client import LocalModel
-from core.models.devices import Gpu, Processor, build_backends, found_gpus, this_processor, unused_gpu
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
-from core.models.loading import check_machine, local_files
-from core.models.memory import Memory, estimate, memory_now, needed_together, tight, too_much, window_of
-from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models import devices, loading, memory
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.devices import Gpu, Processor, build_backends, found_gpus, this_processor, unused_gpu
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.loading import check_machine, local_files
+from rtc_inspector.core.models.memory import Memory, estimate, memory_now, needed_together, tight, too_much, window_of
+from rtc_inspector.core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
 
 SERVER = EndpointSettings("http://127.0.0.1:9/v1")
 

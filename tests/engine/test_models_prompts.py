@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from core.errors import ModelError
-from core.generation import PLAIN, Block, Prompt
-from core.models.extraction import extract_code
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
-from core.types import Item, Span
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import PLAIN, Block, Prompt
+from rtc_inspector.core.models.extraction import extract_code
+from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from rtc_inspector.core.types import Item, Span
 
 FILE = '''"""Doc."""
 

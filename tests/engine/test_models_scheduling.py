@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.models.engine import Engine
-from core.models.jobs import Counters, Job, Listener, Row, Shape, twinned
-from core.models.probe import find_shape
+from rtc_inspector.core.models.engine import Engine
+from rtc_inspector.core.models.jobs import Counters, Job, Listener, Row, Shape, twinned
+from rtc_inspector.core.models.probe import find_shape
 
 QUIET = Listener(lambda id_: None, lambda id_, text: None, lambda id_, done, total: None)
 

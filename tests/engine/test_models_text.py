@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from core.errors import ModelError
-from core.generation import PLAIN, Block, Message
-from core.models.jobs import loops
-from core.models.template import Renderer, completion, merge_system
-from core.models.textstream import Ending, TextStream
-from core.models.thoughts import FORMATS, Format, begun_by
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import PLAIN, Block, Message
+from rtc_inspector.core.models.jobs import loops
+from rtc_inspector.core.models.template import Renderer, completion, merge_system
+from rtc_inspector.core.models.textstream import Ending, TextStream
+from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from core.oracle.baseline import Baseline, Chain
-from core.oracle.bench.project import Origin, origin_of, write_files
-from core.oracle.cache import KEPT, BaselineCache
-from core.oracle.fingerprint import fingerprint
-from core.oracle.interpreter import describe
-from core.oracle.pytest_options import read_options
-from core.oracle.sessionplan import make_plan
-from core.oracle.verdicts import Allowances
-from core.settings import OracleSettings
-from core.types import CoverageMap, Suite, TestCase
+from rtc_inspector.core.oracle.baseline import Baseline, Chain
+from rtc_inspector.core.oracle.bench.project import Origin, origin_of, write_files
+from rtc_inspector.core.oracle.cache import KEPT, BaselineCache
+from rtc_inspector.core.oracle.fingerprint import fingerprint
+from rtc_inspector.core.oracle.interpreter import describe
+from rtc_inspector.core.oracle.pytest_options import read_options
+from rtc_inspector.core.oracle.sessionplan import make_plan
+from rtc_inspector.core.oracle.verdicts import Allowances
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 
 
 def baseline() -> Baseline:

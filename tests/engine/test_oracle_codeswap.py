@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.oracle.inside.codeswap import Functions, Outline, Refusal, swap
+from rtc_inspector.core.oracle.inside.codeswap import Functions, Outline, Refusal, swap
 
 TEXT = '''from __future__ import annotations
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import TargetError
-from core.oracle.bench.project import Origin, write_files
-from core.oracle.interpreter import describe, find_interpreter
+from rtc_inspector.core.errors import TargetError
+from rtc_inspector.core.oracle.bench.project import Origin, write_files
+from rtc_inspector.core.oracle.interpreter import describe, find_interpreter
 
 
 @pytest.fixture(scope="module")

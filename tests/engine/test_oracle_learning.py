@@ -9,10 +9,10 @@ from types import FrameType
 
 import pytest
 
-from core.oracle.identity import IdentityRun, affordable, untrusted
-from core.oracle.identity_runner import batches
-from core.oracle.inside import tracers
-from core.oracle.stoppable import side_by_side
+from rtc_inspector.core.oracle.identity import IdentityRun, affordable, untrusted
+from rtc_inspector.core.oracle.identity_runner import batches
+from rtc_inspector.core.oracle.inside import tracers
+from rtc_inspector.core.oracle.stoppable import side_by_side
 
 Progress = Callable[[str, int, int], None]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.oracle.memo import EACH, Memo, size
-from core.types import Outcome, TestResult, Verdict
+from rtc_inspector.core.oracle.memo import EACH, Memo, size
+from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
 
 def verdict(characters: int) -> Verdict:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ProjectError, TargetError
-from core.oracle.environment import environments_folder
-from core.oracle.interpreter import describe
-from core.oracle.missing import check_environment
-from core.oracle.requirements import read_install
-from core.settings import OracleSettings
+from rtc_inspector.core.errors import ProjectError, TargetError
+from rtc_inspector.core.oracle.environment import environments_folder
+from rtc_inspector.core.oracle.interpreter import describe
+from rtc_inspector.core.oracle.missing import check_environment
+from rtc_inspector.core.oracle.requirements import read_install
+from rtc_inspector.core.settings import OracleSettings
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.oracle.baseline import Baseline
-from core.oracle.order import first_stage, promising_first
-from core.oracle.verdicts import Allowances
-from core.types import CoverageMap, Suite, TestCase
+from rtc_inspector.core.oracle.baseline import Baseline
+from rtc_inspector.core.oracle.order import first_stage, promising_first
+from rtc_inspector.core.oracle.verdicts import Allowances
+from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 
 
 def baseline() -> Baseline:

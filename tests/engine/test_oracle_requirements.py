@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import TargetError
-from core.oracle.requirements import Install, Requirements, read_install, read_requirements
-from core.settings import OracleSettings
+from rtc_inspector.core.errors import TargetError
+from rtc_inspector.core.oracle.requirements import Install, Requirements, read_install, read_requirements
+from rtc_inspector.core.settings import OracleSettings
 
 PYPROJECT = """
 [project]

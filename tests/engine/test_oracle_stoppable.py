@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Cancelled
-from core.oracle.stoppable import each_step, lock, run_to_end
-from core.waiting import unheard
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.oracle.stoppable import each_step, lock, run_to_end
+from rtc_inspector.core.waiting import unheard
 
 
 def stopping(after: float) -> Callable[[], None]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from core.oracle.inside.channel import FrameReader, open_channel
-from core.oracle.inside.screening import screen
-from core.oracle.verdicts import Allowances, Observation, conclude
-from core.types import Outcome, Verdict
+from rtc_inspector.core.oracle.inside.channel import FrameReader, open_channel
+from rtc_inspector.core.oracle.inside.screening import screen
+from rtc_inspector.core.oracle.verdicts import Allowances, Observation, conclude
+from rtc_inspector.core.types import Outcome, Verdict
 
 _NAMES = ["eq", "ne", "lt", "le", "gt", "ge", "bool", "contains", "instancecheck"]
 TESTS = ("t.py::a", "t.py::b")

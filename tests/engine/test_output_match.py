@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 from factories import code_row
 
-from core.analyses.chain import Chains, drop, table
-from core.figures import Estimate
-from core.metrics.output_match import Class, class_of, kept, match, parted, tom
-from core.trips.chain import ChainTrip
-from core.types import Item, Outcome, Span, TestResult, Verdict
+from rtc_inspector.core.analyses.chain import Chains, drop, table
+from rtc_inspector.core.figures import Estimate
+from rtc_inspector.core.metrics.output_match import Class, class_of, kept, match, parted, tom
+from rtc_inspector.core.trips.chain import ChainTrip
+from rtc_inspector.core.types import Item, Outcome, Span, TestResult, Verdict
 
 
 def outputs(*signatures: str) -> dict[str, str]:

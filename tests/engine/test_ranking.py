@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.analyses.ranking import Place, ranked_places
-from core.analyses.registry import analyse
-from core.errors import UserError
-from core.figures import Link, Sentence, Table
-from core.kinds import task
-from core.metrics.statistics import interval
-from core.run.results import open_store
+from rtc_inspector.core.analyses.ranking import Place, ranked_places
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import Link, Sentence, Table
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.run.results import open_store
 
 RTC = task("synthesis").measure("rtc")
 Rows = dict[str, tuple[dict[str, dict[str, float]], tuple[Link, ...]]]

@@ -17,11 +17,11 @@ from dataclasses import replace
 import pytest
 from real_modules import as_file, own_core, source_of
 
-from core.errors import SandboxError
-from core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion, judge_identity
-from core.regions.candidates import enumerate_candidates
-from core.settings import RegionSettings
-from core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, TestResult, Verdict
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion, judge_identity
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, TestResult, Verdict
 
 EVERY = RegionSettings(min_characters=1, max_characters=10_000, allow_docstring_start=True)
 

@@ -14,10 +14,10 @@ import pytest
 from libcst.metadata import MetadataWrapper, PositionProvider
 from real_modules import as_file, own_core, source_of
 
-from core.errors import ProjectError
-from core.regions.blocks import parse_blocks
-from core.syntax import Lines
-from core.types import SourceFile
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.syntax import Lines
+from rtc_inspector.core.types import SourceFile
 
 
 def statements(text: str) -> list[list[str]]:

@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 from real_modules import as_file, own_core, source_of
 
-from core.regions.blocks import parse_blocks
-from core.regions.candidates import enumerate_candidates
-from core.settings import RegionSettings
-from core.types import SourceFile
+from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import SourceFile
 
 DEFAULT = RegionSettings()
 FILES = [*map(source_of, (re, textwrap, dataclasses, argparse)), *own_core()]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from real_modules import as_file
 
-from core.regions.candidates import enumerate_candidates
-from core.regions.coverage import cover
-from core.settings import RegionSettings
-from core.types import CoverageMap, Region, SourceFile, Span
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
 
 ALL = RegionSettings(min_characters=1, max_characters=10_000)
 ANY = RegionSettings(min_characters=1, max_characters=10_000, coverage="any")

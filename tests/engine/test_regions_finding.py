@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from real_modules import as_file
 
-from core.errors import Cancelled
-from core.regions.candidates import find_regions
-from core.regions.sampling import covered_characters
-from core.settings import RegionSettings
-from core.types import CoverageMap
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.sampling import covered_characters
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import CoverageMap
 
 TEXT = "FIRST = 'a statement that is long enough'\nSECOND = 'another one that is long enough'\n"
 EVERY_LINE = frozenset({1, 2})

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from real_modules import OWN_ROOT, own_core, source_of
 
-from core.regions.candidates import enumerate_candidates
-from core.regions.sampling import covered_characters, draw, weigh
-from core.settings import RegionSettings
-from core.types import Region, Span
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.sampling import covered_characters, draw, weigh
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import Region, Span
 
 
 def region(start: int, end: int, path: str = "m.py", weight: float = 0.0) -> Region:
@@ -145,10 +145,10 @@ def test_nothing_to_draw() -> None:
 
 SCRIPT = """
 import json, pathlib, sys
-from core.regions.candidates import enumerate_candidates
-from core.regions.sampling import draw, weigh
-from core.settings import RegionSettings
-from core.types import SourceFile
+from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.types import SourceFile
 file = SourceFile("textwrap.py", pathlib.Path(sys.argv[1]).read_text(), "utf-8", False)
 regions = weigh(enumerate_candidates(file, RegionSettings()))
 print(json.dumps([[r.span.start, r.span.end, r.weight.hex()] for r in draw(regions, 42, False)]))

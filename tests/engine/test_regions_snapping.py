@@ -8,9 +8,9 @@ import textwrap
 import pytest
 from real_modules import as_file, source_of
 
-from core.regions.blocks import parse_blocks
-from core.regions.candidates import snap
-from core.types import Span
+from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.regions.candidates import snap
+from rtc_inspector.core.types import Span
 
 TEXT = '''\
 """Doc."""

@@ -14,24 +14,24 @@ import pytest
 from factories import fill_store
 from figure_cases import one_of_each
 
-from app.storing import _figures
-from core.analyses.registry import analyse
-from core.comparison.compare import compare_runs
-from core.errors import StoreError, UserError
-from core.figures import Figure
-from core.figures.reading import marks
-from core.metrics.registry import metric
-from core.run.results import open_reader, open_store
-from core.settings import RunSettings
-from core.store.reader import Reader
-from core.store.rows import TestRow
-from ui.diff.rows import compare
-from ui.report import page as pages
-from ui.report.comparison_page import write_comparison
-from ui.report.page import render, write_figures, write_report
-from ui.report.svg import drawn
-from ui.report.traces import MESSAGE_CHARACTERS, _row, _short
-from ui.shell.status_line import run_summary
+from rtc_inspector.app.storing import _figures
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.errors import StoreError, UserError
+from rtc_inspector.core.figures import Figure
+from rtc_inspector.core.figures.reading import marks
+from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import TestRow
+from rtc_inspector.ui.diff.rows import compare
+from rtc_inspector.ui.report import page as pages
+from rtc_inspector.ui.report.comparison_page import write_comparison
+from rtc_inspector.ui.report.page import render, write_figures, write_report
+from rtc_inspector.ui.report.svg import drawn
+from rtc_inspector.ui.report.traces import MESSAGE_CHARACTERS, _row, _short
+from rtc_inspector.ui.shell.status_line import run_summary
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from core.kinds import COSMETIC_PAIRS
-from core.rewrites.document import document, undocumented
-from core.rewrites.program import TREES_KEPT, Program, Refused, Rewritten
-from core.rewrites.registry import TRANSFORMATIONS
-from core.source.functions import functions
-from core.trips.versions import IN_PLACE, Rewriting, Version, Versions, Wanted
-from core.types import SourceFile
+from rtc_inspector.core.kinds import COSMETIC_PAIRS
+from rtc_inspector.core.rewrites.document import document, undocumented
+from rtc_inspector.core.rewrites.program import TREES_KEPT, Program, Refused, Rewritten
+from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.source.functions import functions
+from rtc_inspector.core.trips.versions import IN_PLACE, Rewriting, Version, Versions, Wanted
+from rtc_inspector.core.types import SourceFile
 
 HERE = "pocket/here.py"
 SEEDS = range(100)

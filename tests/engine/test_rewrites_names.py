@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from core.rewrites.names import generic_variables, mask_name, mask_words
-from core.trips.benchmark import masked_source
-from core.types import Span
+from rtc_inspector.core.rewrites.names import generic_variables, mask_name, mask_words
+from rtc_inspector.core.trips.benchmark import masked_source
+from rtc_inspector.core.types import Span
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ProjectError
-from core.kinds import configured
-from core.models import edit_prompts, prompts
-from core.run.growing import Work
-from core.run.opening import require_same_prompts
-from core.run.pipeline import files_together
-from core.settings import EditSettings, ModelSettings, RunSettings
-from core.trips.opening import opener
-from core.types import Item, Span
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.models import edit_prompts, prompts
+from rtc_inspector.core.run.growing import Work
+from rtc_inspector.core.run.opening import require_same_prompts
+from rtc_inspector.core.run.pipeline import files_together
+from rtc_inspector.core.settings import EditSettings, ModelSettings, RunSettings
+from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.types import Item, Span
 
 
 def work(number: int, path: str) -> Work:

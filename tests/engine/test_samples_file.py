@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import ProjectError
-from core.source.samples_file import read_samples
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.samples_file import read_samples
 
 KEYS = ("HumanEval/0", "HumanEval/1", "MBPP/11")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import SandboxError
-from core.oracle.sandbox import docker_container
-from core.oracle.sandbox.host_system import visible
-from core.oracle.sandbox.inside_user import User, readable
-from core.oracle.sandbox.process import KEPT, Tail
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox import docker_container
+from rtc_inspector.core.oracle.sandbox.host_system import visible
+from rtc_inspector.core.oracle.sandbox.inside_user import User, readable
+from rtc_inspector.core.oracle.sandbox.process import KEPT, Tail
 
 
 def test_the_tail_keeps_the_end() -> None:

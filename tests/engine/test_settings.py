@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from setting_values import another
 
-from core.errors import UserError
-from core.kinds import TASKS
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_store
-from core.settings import EndpointSettings, RunSettings
-from core.settings.setting import check, described, value_of, with_values
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import TASKS
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings.setting import check, described, value_of, with_values
 
 SETTINGS = described(RunSettings)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from core.errors import ProjectError, UserError
-from core.source.benchmark import installed_humaneval, is_benchmark, read_benchmark
-from core.types import Problem
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.source.benchmark import installed_humaneval, is_benchmark, read_benchmark
+from rtc_inspector.core.types import Problem
 
 PROMPT = '''from typing import List
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from source_trees import write_tree
 
-from core.source import checking
-from core.source.codebase import open_codebase, without
+from rtc_inspector.core.source import checking
+from rtc_inspector.core.source.codebase import open_codebase, without
 
 
 @pytest.mark.parametrize("in_place", [10**6, 0])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from source_trees import commit_all, write_tree
 
-from core.errors import Cancelled, ProjectError
-from core.source.codebase import content_fingerprint, open_codebase, project_name
+from rtc_inspector.core.errors import Cancelled, ProjectError
+from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase, project_name
 
 
 def test_missing_folder(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pygit2
 import pytest
 from source_trees import commit_all, write_tree
 
-from core.source.codebase import open_codebase
+from rtc_inspector.core.source.codebase import open_codebase
 
 CODE = "x = 1\n"
 

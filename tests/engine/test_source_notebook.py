@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from notebooks import notebook
 
-from core.errors import ProjectError
-from core.source.notebook import is_notebook, read_notebooks
-from resources import path as resource
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.notebook import is_notebook, read_notebooks
+from rtc_inspector.resources import path as resource
 
 
 def test_cells_come_with_their_words_and_the_cells_before_them(tmp_path: Path) -> None:

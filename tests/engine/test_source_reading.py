@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from source_trees import write_tree
 
-from core.source.codebase import open_codebase
-from core.source.reading import LARGEST, Unreadable, decode
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.source.reading import LARGEST, Unreadable, decode
 
 ACCEPTED = {
     "empty": b"",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from source_trees import commit_all, write_tree
 
-from core.source.codebase import open_codebase
+from rtc_inspector.core.source.codebase import open_codebase
 
 CODE = "x = 1\n"
 TEST = "def test_x():\n    assert True\n"

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from source_trees import commit_all, write_tree
 
-from core.source.codebase import content_fingerprint, open_codebase
+from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
 
 CODE = "x = 1\n"
 

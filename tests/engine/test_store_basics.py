@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, suite
 
-from core.errors import Bug, StoreError
-from core.generation import Extraction, Role, Sample
-from core.settings import RegionSettings, RunSettings
-from core.store.reader import Reader
-from core.store.writer import Store
-from core.types import Item, Outcome, Span, TestResult, Verdict
+from rtc_inspector.core.errors import Bug, StoreError
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import Item, Outcome, Span, TestResult, Verdict
 
 SETTINGS = RunSettings(model="m.gguf", regions=2, seed=7, region=RegionSettings(coverage="any"))
 ITEM = Item(

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.errors import StoreError
-from core.store.export import export_rows, write_csv, write_jsonl
-from core.store.reader import Reader
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store.export import export_rows, write_csv, write_jsonl
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from factories import fill_store, settle
 
-from core.generation import Extraction as Text
-from core.generation import Role, Sample
-from core.metrics.statistics import interval
-from core.store.writer import Store
-from core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.core.generation import Extraction as Text
+from rtc_inspector.core.generation import Role, Sample
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 ITEM = Item("k", "edit", "a.go", Span(0, 4), 1, 1, "new", old_text="old", origin={"commit": "abc", "message": "Fix é"})
 SAMPLE = Sample(Role.BACKWARD, 0, "prompt", 1, 0.0, "raw", Text("new"), 1, 1, 0.1, "stop")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.errors import StoreError
-from core.store.reader import Reader
-from core.store.schema import APPLICATION_ID, VERSION
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.schema import APPLICATION_ID, VERSION
+from rtc_inspector.core.store.writer import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -270,10 +270,10 @@ def ask_without_rights(call: str, path: Path) -> str:
     program = f"""
 import os, sys
 from pathlib import Path
-from core.errors import StoreError
-from core.store.reader import Reader
-from core.store.schema import APPLICATION_ID, VERSION
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.schema import APPLICATION_ID, VERSION
+from rtc_inspector.core.store.writer import Store
 path = Path(sys.argv[1])
 if os.geteuid() == 0:
     os.setgroups([])

@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 import pytest
 from factories import fill_store
 
-from core.errors import StoreError, UserError
-from core.store.label_import import import_labels
-from core.store.label_studio import labelling_interface, write_label_studio
-from core.store.labels import write_labels_csv, write_labels_jsonl
-from core.store.writer import Store
-from core.taxonomy import read_taxonomy
-from core.types import LabelKind
+from rtc_inspector.core.errors import StoreError, UserError
+from rtc_inspector.core.store.label_import import import_labels
+from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
+from rtc_inspector.core.store.labels import write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.taxonomy import read_taxonomy
+from rtc_inspector.core.types import LabelKind
 
 
 @pytest.fixture

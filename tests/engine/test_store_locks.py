@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.errors import StoreError, UserError
-from core.oracle.fingerprint import _content
-from core.store import connection, keeper
-from core.store.files import is_new, network_caution, refuse_database
-from core.store.reader import Reader
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError, UserError
+from rtc_inspector.core.oracle.fingerprint import _content
+from rtc_inspector.core.store import connection, keeper
+from rtc_inspector.core.store.files import is_new, network_caution, refuse_database
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -145,8 +145,8 @@ def test_a_database_with_two_names_is_refused(tmp_path: Path) -> None:
 HELD = """
 import ctypes, os, subprocess, sys
 from pathlib import Path
-from core.store import connection, keeper
-from core.store.writer import Store
+from rtc_inspector.core.store import connection, keeper
+from rtc_inspector.core.store.writer import Store
 
 path = Path(sys.argv[1])
 if sys.argv[2] == "held":

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.generation import Extraction, Role, Sample
-from core.metrics.statistics import interval
-from core.store.export import write_jsonl
-from core.store.reader import Reader
-from core.store.writer import Store
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.store.export import write_jsonl
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
 
 LARGE = {"items", "samples", "prompts", "verdicts", "test_results", "scores", "labels"}
 

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.errors import StoreError
-from core.store.reader import Reader
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.writer import Store
 
 ROOT = Path(__file__).parents[2]
 PREAMBLE = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, "tests")
-from core.errors import StoreError
-from core.store.writer import Store
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.store.writer import Store
 from factories import fill_store
 path = Path(sys.argv[1])
 """

@@ -10,8 +10,8 @@ import pytest
 from factories import fill_store
 from sqlite_utils import Database
 
-from core.store import schema
-from core.store.writer import Store
+from rtc_inspector.core.store import schema
+from rtc_inspector.core.store.writer import Store
 
 DOCS = Path(__file__).parents[2] / "docs" / "database.md"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, settle_item, suite
 
-from app.events import score_json
-from core.generation import Extraction, Role, Sample
-from core.metrics.statistics import interval
-from core.settings import RunSettings
-from core.store.reader import Reader
-from core.store.scores import thinned
-from core.store.writer import Store
-from core.types import NEAR_LIMIT, Item, Outcome, Score, Span, Verdict
+from rtc_inspector.app.events import score_json
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.scores import thinned
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import NEAR_LIMIT, Item, Outcome, Score, Span, Verdict
 
 PASS, FAIL, OURS = Outcome.PASS, Outcome.FAIL, Outcome.INFRASTRUCTURE
 

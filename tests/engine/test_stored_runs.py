@@ -16,11 +16,11 @@ import pytest
 from chat_server import Answer, chat_server, completion
 from projects import write_shop
 
-from core.models import edit_prompts, prompts
-from core.run.control import Control
-from core.run.pipeline import resume
-from core.run.results import open_reader, open_store
-from core.store.rows import NOTHING
+from rtc_inspector.core.models import edit_prompts, prompts
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import resume
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.store.rows import NOTHING
 
 STORED = Path(__file__).parent.parent / "stored"
 ANSWERS = json.loads((STORED / "answers.json").read_text())

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ProjectError
-from core.settings import RegionSettings, RunSettings
-from core.trips.judged import Judged
-from core.trips.synthesis import SynthesisTrip
-from core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.trips.judged import Judged
+from rtc_inspector.core.trips.synthesis import SynthesisTrip
+from rtc_inspector.core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
 
 TEXT = "def f(x):\n    first = x + 1\n    return first\n\n\ndef g(x):\n    second = x + 2\n    return second\n"
 

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import UserError
-from core.taxonomy import ErrorMode, Taxonomy, TaxonomyFile, fresh_id, parse_taxonomy, read_taxonomy, revised
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.taxonomy import (
+    ErrorMode,
+    Taxonomy,
+    TaxonomyFile,
+    fresh_id,
+    parse_taxonomy,
+    read_taxonomy,
+    revised,
+)
 
 
 def test_the_bundled_taxonomy_has_the_papers_modes() -> None:

@@ -14,15 +14,15 @@ import pytest
 from chat_server import ChatServer, chat_server
 from toy_method import LINES, TWICE, answer
 
-from core import kinds
-from core.run.control import Control
-from core.run.events import Event, RunFinished, SampleReady
-from core.run.pipeline import resume, start
-from core.run.results import open_reader, open_store
-from core.settings import EndpointSettings, RunSettings
-from core.store.export import write_csv, write_jsonl
-from core.store.reader import Reader
-from ui.report.page import write_report
+from rtc_inspector.core import kinds
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, RunFinished, SampleReady
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.store.export import write_csv, write_jsonl
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.ui.report.page import write_report
 
 
 @pytest.fixture(autouse=True)

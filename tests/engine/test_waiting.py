@@ -8,8 +8,8 @@ from queue import Queue
 
 import pytest
 
-from core.errors import Cancelled
-from core.waiting import next_of, patiently, unheard
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.waiting import next_of, patiently, unheard
 
 
 def stop() -> None:

@@ -32,7 +32,7 @@ def inspector(own_folders: dict[str, str]) -> Inspector:
     def call(
         *arguments: object, timeout: float = 300, cwd: Path | None = None, **changes: str
     ) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "app", *map(str, arguments)]
+        command = [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
         environment = {**own_folders, **changes}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=cwd)
 

@@ -10,12 +10,12 @@ import pytest
 from factories import fill_store
 from figure_cases import one_of_each
 
-from app.cli import main
-from app.figures import print_figures
-from core.figures import Estimate, Scatter, Table
-from core.figures.reading import marks
-from core.metrics.registry import metric
-from core.run.results import open_store
+from rtc_inspector.app.cli import main
+from rtc_inspector.app.figures import print_figures
+from rtc_inspector.core.figures import Estimate, Scatter, Table
+from rtc_inspector.core.figures.reading import marks
+from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.run.results import open_store
 
 
 @pytest.fixture(scope="module")

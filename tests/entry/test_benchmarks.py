@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app import running
-from app.cli import build_parser, main
-from app.looking import _print_items
-from app.options import sampling_settings
-from core.errors import UserError
-from core.oracle.bench.project import origin_of
-from core.settings import BenchmarkSettings, RunSettings
-from core.types import Item, Span
-from resources import path as resource
+from rtc_inspector.app import running
+from rtc_inspector.app.cli import build_parser, main
+from rtc_inspector.app.looking import _print_items
+from rtc_inspector.app.options import sampling_settings
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.oracle.bench.project import origin_of
+from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.resources import path as resource
 
 UNTESTED = (
     '{"task_id": "a", "prompt": "def f():\\n", "entry_point": "f", "canonical_solution": "    return 1\\n",'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models.devices import WITHOUT_AMX
+from rtc_inspector.core.models.devices import WITHOUT_AMX
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bootstrap.sh"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from projects import Inspector
 
-from app import storing
-from app.cli import main
-from core.store.writer import Store
+from rtc_inspector.app import storing
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.store.writer import Store
 
 
 def refused(result: object, *words: str) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.cli import build_parser
-from app.options import SETTINGS, given_settings, sampling_settings, unused_options
-from app.running import resumed_with, unheeded_options
-from core.errors import UserError
-from core.settings import EndpointSettings, ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.app.cli import build_parser
+from rtc_inspector.app.options import SETTINGS, given_settings, sampling_settings, unused_options
+from rtc_inspector.app.running import resumed_with, unheeded_options
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings, RunSettings
 
 
 def every_command(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

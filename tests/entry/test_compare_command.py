@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from app import comparing
-from app.cli import main
-from core.run.results import open_store
-from core.settings import RunSettings
+from rtc_inspector.app import comparing
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
 
 
 @pytest.fixture(scope="module")

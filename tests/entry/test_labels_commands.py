@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from app.cli import main
-from core.run.results import open_store
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.run.results import open_store
 
 
 @pytest.fixture

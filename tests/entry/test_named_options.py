@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.cli import build_parser
+from rtc_inspector.app.cli import build_parser
 
 ROOT = Path(__file__).parents[2]
 FOREIGN = re.compile(

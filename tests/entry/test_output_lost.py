@@ -18,7 +18,7 @@ import pytest
 from chat_server import ChatServer, chat_server, completion
 from projects import Inspector
 
-from core.store.reader import Reader
+from rtc_inspector.core.store.reader import Reader
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Case:
     def command(self, *more: str) -> list[str]:
         edits = str(self.folder / "edits.jsonl")
         how = ["--endpoint", self.server.address, "--concurrency", "1", "--attempts", "1"]
-        return [sys.executable, "-m", "app", "run", "--edits", edits, "--db", str(self.database), *how, *more]
+        return [sys.executable, "-m", "rtc_inspector", "run", "--edits", edits, "--db", str(self.database), *how, *more]
 
     def status(self) -> str:
         """As it stands in the file, whoever has a claim on the run."""
@@ -94,7 +94,7 @@ def test_closed_standard_streams_do_no_harm(case: Case, own_folders: dict[str, s
 
 def test_a_closed_output_does_not_break_the_sandbox(project: Path, own_folders: dict[str, str]) -> None:
     """Its number would be given to a pipe of the sandbox, which then finds it closed."""
-    command = [sys.executable, "-m", "app", "sample", str(project), "--regions", "2"]
+    command = [sys.executable, "-m", "rtc_inspector", "sample", str(project), "--regions", "2"]
     done = subprocess.run(["sh", "-c", f"{shlex.join(command)} >&-"], env=own_folders, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 INSIDE = (
-    "core.oracle.inside",
-    "core.oracle.bench.inside",
-    "core.oracle.sandbox.guardian",
-    "core.oracle.sandbox.confinement",
+    "rtc_inspector.core.oracle.inside",
+    "rtc_inspector.core.oracle.bench.inside",
+    "rtc_inspector.core.oracle.sandbox.guardian",
+    "rtc_inspector.core.oracle.sandbox.confinement",
 )
 """Programs of the sandbox, which is Linux everywhere: on macOS and Windows they run in a container."""
 MODULES = ["fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix", "_posixshmem"]
@@ -31,7 +31,7 @@ NAMES = {
 IMPORTS = """
 import importlib, json, pkgutil, select, sys
 modules, names, inside = json.loads(sys.argv[1])
-OURS = ("core", "ui", "app")
+OURS = ("rtc_inspector.core", "rtc_inspector.ui", "rtc_inspector.app")
 
 def imported():
     for package in OURS:
@@ -75,7 +75,7 @@ def test_one_module_knows_the_systems() -> None:
     asking = set()
     for package in ("core", "ui", "app"):
         for path in (ROOT / package).rglob("*.py"):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            if not name.startswith(INSIDE) and name != "core.platform":
+            name = ".".join(("rtc_inspector", *path.relative_to(ROOT).with_suffix("").parts))
+            if not name.startswith(INSIDE) and name != "rtc_inspector.core.platform":
                 asking |= {f"{name}: {found}" for found in ASKS.findall(path.read_text())}
     assert not asking

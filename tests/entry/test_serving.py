@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from chat_server import chat_server, completion
 
-from app.cli import build_parser, main
-from app.running import run_settings
-from core.errors import UserError
-from core.settings import EndpointSettings, NamedModel, RunSettings
+from rtc_inspector.app.cli import build_parser, main
+from rtc_inspector.app.running import run_settings
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.settings import EndpointSettings, NamedModel, RunSettings
 
 URL, OTHER = "http://127.0.0.1:8080/v1", "http://127.0.0.1:9090/v1"
 

@@ -9,13 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import _GROUPS, build_parser
-from app.windows import show
-from core.errors import UserError
+from rtc_inspector.app.cli import _GROUPS, build_parser
+from rtc_inspector.app.windows import show
+from rtc_inspector.core.errors import UserError
 
 LATER = {
     *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer", "scipy"),
-    *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.run.pipeline", "core.store.reader"),
+    *(
+        "pyqtgraph",
+        "rapidfuzz",
+        "rich",
+        "sacrebleu",
+        "sqlite_utils",
+        "rtc_inspector.core.run.pipeline",
+        "rtc_inspector.core.store.reader",
+    ),
 }
 
 NOT_NEEDED = {
@@ -30,9 +38,9 @@ def test_the_window_stands_without_what_it_does_not_need_yet() -> None:
     code = """
 import sys
 from pathlib import Path
-from app import cli
+from rtc_inspector.app import cli
 cli.build_parser("open").parse_args(["open", "."])
-import app.gui, ui.main_window
+import rtc_inspector.app.gui, rtc_inspector.ui.main_window
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -61,7 +69,7 @@ def test_a_command_loads_nothing_that_it_does_not_need(command: str) -> None:
 
 
 def test_qt_without_its_libraries_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "app.gui", None)  # as where libEGL is missing
+    monkeypatch.setitem(sys.modules, "rtc_inspector.app.gui", None)  # as where libEGL is missing
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     with pytest.raises(UserError, match="Qt cannot be loaded"):
         show(None, tmp_path / "runs.sqlite", None)

@@ -13,10 +13,10 @@ import pytest
 from sandbox_driver import ENGINE_SCRIPT, needs_landlock
 from small_model import write_small_model
 
-from core.errors import SandboxError
-from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.docker_engine import find_engine
-from core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
+from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
+from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.oracle.factory import open_oracle
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Codebase, Oracle, Span, Suite
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Codebase, Oracle, Span, Suite
 
 SHOP = '''"""Baskets."""
 

@@ -21,16 +21,16 @@ from chains import settings as chain_settings
 from chat_server import PLAIN, Answer, Script, chat_server, completion
 from projects import write_shop
 
-from core.generation import Message, Prompt, Request
-from core.models.answers import answer_of
-from core.models.extraction import extract_code
-from core.models.minilm import packaged_minilm
-from core.models.remote import RemoteModel
-from core.models.served import Served
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_store
-from core.settings import (
+from rtc_inspector.core.generation import Message, Prompt, Request
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.extraction import extract_code
+from rtc_inspector.core.models.minilm import packaged_minilm
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import (
     BenchmarkSettings,
     CosmeticSettings,
     EditSettings,
@@ -39,8 +39,8 @@ from core.settings import (
     OracleSettings,
     RunSettings,
 )
-from core.types import Item, Span
-from resources import path as resource
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.resources import path as resource
 
 PROGRAM = PROGRAMS["docstring"]
 PLACE = Item("k", "cell", "m.py", Span(0, 4), 1, 1, "pass")

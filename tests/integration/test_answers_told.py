@@ -9,12 +9,12 @@ import pytest
 from chat_server import Answer, chat_server, completion
 from projects import write_shop
 
-from app.cli import main
-from core.analyses.scores import scores
-from core.run.results import open_reader
-from core.store.rows import Answers
-from ui.report.page import write_report
-from ui.shell.status_line import run_summary
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.analyses.scores import scores
+from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.core.store.rows import Answers
+from rtc_inspector.ui.report.page import write_report
+from rtc_inspector.ui.shell.status_line import run_summary
 
 PROJECT_RUN = ["--forward-samples", "2", "--sandbox", "none", "--json"]
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from test_oracle_attacks import AT_IMPORT, ATTACKS, HONEST
 
-from core.oracle.bench.project import node_ids, program_file, program_path, write_project
-from core.oracle.zygote import Zygote
-from core.rewrites.names import mask_name
-from core.settings import OracleSettings
-from core.source.benchmark import read_benchmark
-from core.trips.judged import Judged, open_judged, open_written
-from core.types import Candidate, Outcome, Problem, Span, Verdict
-from resources import path as resource
+from rtc_inspector.core.oracle.bench.project import node_ids, program_file, program_path, write_project
+from rtc_inspector.core.oracle.zygote import Zygote
+from rtc_inspector.core.rewrites.names import mask_name
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.trips.judged import Judged, open_judged, open_written
+from rtc_inspector.core.types import Candidate, Outcome, Problem, Span, Verdict
+from rtc_inspector.resources import path as resource
 
 PROBLEMS = {problem.entry: problem for problem in read_benchmark(resource("benchmark", "pocket.jsonl")).problems}
 

@@ -12,22 +12,28 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, chat_server, completion
 
-from core.analyses.registry import analyse
-from core.errors import ProjectError
-from core.figures import Bars, Table
-from core.generation import Role
-from core.run.control import Control
-from core.run.events import Event, ItemReady, RunFinished
-from core.run.pipeline import resume, start
-from core.run.results import open_store
-from core.run.scoring import score_runs
-from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings, SamplesSettings
-from core.source.benchmark import read_benchmark
-from core.store.rows import SampleRow
-from core.trips.benchmark import masked_problem, open_benchmark
-from core.types import SIGNATURE, Problem
-from resources import path as resource
-from ui.presenters import recites
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.figures import Bars, Table
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, ItemReady, RunFinished
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.run.scoring import score_runs
+from rtc_inspector.core.settings import (
+    BenchmarkSettings,
+    EndpointSettings,
+    OracleSettings,
+    RunSettings,
+    SamplesSettings,
+)
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.trips.benchmark import masked_problem, open_benchmark
+from rtc_inspector.core.types import SIGNATURE, Problem
+from rtc_inspector.resources import path as resource
+from rtc_inspector.ui.presenters import recites
 
 POCKET = resource("benchmark", "pocket.jsonl")
 PROBLEMS = read_benchmark(POCKET).problems

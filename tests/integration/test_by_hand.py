@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from projects import write_shop
 
-from core.errors import ProjectError, UserError
-from core.run import by_hand, pipeline
-from core.run.control import Control
-from core.run.estimate import estimate, try_pace
-from core.run.events import Event, ItemReady, Progress, TextStreamed
-from core.run.results import open_store
-from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.store.rows import TRIAL, SampleRow
-from core.store.writer import Store
-from core.types import Item, Span
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.run import by_hand, pipeline
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.estimate import estimate, try_pace
+from rtc_inspector.core.run.events import Event, ItemReady, Progress, TextStreamed
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.core.store.rows import TRIAL, SampleRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import Item, Span
 
 SETTINGS = RunSettings(
     regions=1,

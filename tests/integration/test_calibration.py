@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from small_model import write_small_model
 
-from core.errors import Cancelled
-from core.models.fingerprint import fingerprint
-from core.run import calibration
-from core.run.calibration import calibrate
-from core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.run import calibration
+from rtc_inspector.core.run.calibration import calibrate
+from rtc_inspector.core.settings import ModelSettings, OracleSettings
 
 QUICK = OracleSettings(sandbox="bubblewrap", identity_runs=1)
 

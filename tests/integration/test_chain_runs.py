@@ -17,19 +17,19 @@ import pytest
 from chains import PROBLEMS, echo, forgetful, garbage, said, second, settings
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from core.analyses.registry import analyse
-from core.errors import ProjectError, UserError
-from core.figures import Bars, Estimate, Grid, Lines, Sentence, Table
-from core.metrics.output_match import Lost
-from core.run.control import Control
-from core.run.events import RunFinished, SampleReady
-from core.run.pipeline import resume, start
-from core.run.results import open_reader, open_store
-from core.settings import ChainSettings, EndpointSettings, RunSettings
-from core.store.reader import Reader
-from core.trips.chain_tree import chain_of, lost_in
-from core.trips.protocol import Tree
-from core.types import Form
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.figures import Bars, Estimate, Grid, Lines, Sentence, Table
+from rtc_inspector.core.metrics.output_match import Lost
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import RunFinished, SampleReady
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import ChainSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.trips.chain_tree import chain_of, lost_in
+from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.types import Form
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_chain_of_five_steps_that_was_killed_goes_on_with_the_same_texts(probl
         return forgetful(number, body)
 
     def inspector(*words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "app", "run", *words, "--db", str(database)]
+        command = [sys.executable, "-m", "rtc_inspector", "run", *words, "--db", str(database)]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     with chat_server(stuck) as server:
@@ -424,7 +424,7 @@ def test_programs_that_do_not_parse_are_not_consistent(problems: Path) -> None:
     assert isinstance(table, Table) and table.rows[0].cells[-1] == 2
     assert isinstance(summary, Sentence) and "Of 2 of 2 chains no program parses" in summary.text
     told = subprocess.run(
-        [sys.executable, "-m", "app", "runs", "--db", str(problems.parent / "runs.sqlite")],
+        [sys.executable, "-m", "rtc_inspector", "runs", "--db", str(problems.parent / "runs.sqlite")],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert "SSC 0.00" in told and "SC 1.00" in told and "no program of the chain parses: 2 of 2" in told

@@ -26,16 +26,16 @@ import pytest
 from chat_server import chat_server, completion
 from projects import write_shop
 
-from core.cluster.session import Address, connected, read_address, require_token
-from core.errors import UserError
-from core.kinds import configured
-from core.models.gguf import read_header
-from core.run import pipeline
-from core.run.control import Control
-from core.run.events import Event, Notice, SampleReady
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
-from resources import path as resource
+from rtc_inspector.core.cluster.session import Address, connected, read_address, require_token
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.run import pipeline
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, SampleReady
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.resources import path as resource
 
 if find_spec("ray") is None:  # imported only once the environment names a token, since it looks for one then
     pytest.skip("Ray is not installed", allow_module_level=True)
@@ -220,7 +220,7 @@ def command(base: Path, database: Path, cluster: str) -> list[str]:
     words = ["run", base / "shop", "--model", base / "models" / "model.gguf", "--db", database, "--cluster", cluster]
     words += ["--regions", 2, "--forward-samples", 1, "--context", 1024, "--threads", 1, "--seed", 3]
     words += ["--forward-max-tokens", 16, "--backward-max-tokens", 24, "--identity-runs", 1]
-    return [sys.executable, "-m", "app", *map(str, words)]
+    return [sys.executable, "-m", "rtc_inspector", *map(str, words)]
 
 
 def run(
@@ -323,7 +323,7 @@ def test_a_model_asks_for_what_its_run_leaves(base: Path, nodes: Nodes, tmp_path
         nodes.one(memory=8 << 30, num_gpus=1),
         connected(base / "shop", settings, lambda text: None) as joined,
     ):
-        from core.cluster.remote import needs_of
+        from rtc_inspector.core.cluster.remote import needs_of
 
         def asked(run: RunSettings) -> tuple[float, float, int]:
             needs = needs_of(header, run.generation, run)

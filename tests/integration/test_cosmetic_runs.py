@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from app.events import as_json
-from core.analyses.registry import analyse
-from core.figures import Grid, Sentence, Table
-from core.run.control import Control
-from core.run.events import RunFinished, SampleReady
-from core.run.pipeline import resume, start
-from core.run.results import open_reader, open_store
-from core.settings import CosmeticSettings, EndpointSettings, RunSettings
-from core.store.rows import ItemRow, SampleRow
+from rtc_inspector.app.events import as_json
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.figures import Grid, Sentence, Table
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import RunFinished, SampleReady
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import CosmeticSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
 
 SHOP = '''"""A shop."""
 

@@ -21,20 +21,20 @@ import numpy as np
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from core.analyses.registry import analyse
-from core.errors import InspectorError, ModelError
-from core.figures import Sentence, Table
-from core.models.discovery import bundled_model
-from core.models.minilm import packaged_minilm
-from core.run.bundle import contents, unpack, write_bundle
-from core.run.control import Control
-from core.run.events import Event, RunFinished, SampleReady
-from core.run.pipeline import resume, start
-from core.run.results import open_reader, open_store
-from core.settings import BenchmarkSettings, DirectiveSettings, EndpointSettings, RunSettings
-from core.store.export import write_csv, write_jsonl
-from core.store.rows import ItemRow, SampleRow
-from ui.report.page import write_report
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import InspectorError, ModelError
+from rtc_inspector.core.figures import Sentence, Table
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.minilm import packaged_minilm
+from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, RunFinished, SampleReady
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.store.export import write_csv, write_jsonl
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.ui.report.page import write_report
 
 VECTORS: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
 """Made by the embedding model's own reference implementation, see test_embeddings."""
@@ -224,7 +224,7 @@ def test_a_run_that_was_killed_goes_on(directives: Path, embedder: Path) -> None
     with chat_server(slow) as server:
         words = f"run {directives} --task directive --db {database} --endpoint {server.address} --embedder {embedder} "
         words += "--temperature 0 --temperature 0.5 --draws 2 --forward-samples 2 --concurrency 1"
-        command = [sys.executable, "-m", "app", *words.split()]
+        command = [sys.executable, "-m", "rtc_inspector", *words.split()]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         assert enough.wait(120)
         os.killpg(process.pid, signal.SIGKILL)
@@ -359,7 +359,7 @@ def test_a_run_is_taken_elsewhere_with_its_directives(directives: Path, embedder
 
 
 def test_a_missing_embedding_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("core.models.minilm.find_spec", lambda name: None)
+    monkeypatch.setattr("rtc_inspector.core.models.minilm.find_spec", lambda name: None)
     with pytest.raises(ModelError) as raised:
         packaged_minilm(lambda text: None, tmp_path)
     assert raised.value.problem == "No embedding model was named, and MiniLM is not installed."

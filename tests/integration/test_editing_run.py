@@ -28,7 +28,7 @@ EDITS = (("area", "surface"), ("2 *", "2.0 *"), ("w + h", "h + w"))
 
 
 def run_app(*arguments: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "app", *map(str, arguments)]
+    command = [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
@@ -124,7 +124,7 @@ def test_a_killed_run_goes_on_with_the_same_history_after_new_commits(
     database = tmp_path / "runs.sqlite"
     own = shutil.copytree(project, tmp_path / "project")
     arguments = ("--task", "editing", "--regions", 2, *SHORT, *model(environment), "--db", database, "--json")
-    command = [str(word) for word in (sys.executable, "-m", "app", "run", own, *arguments)]
+    command = [str(word) for word in (sys.executable, "-m", "rtc_inspector", "run", own, *arguments)]
     pipe = subprocess.PIPE  # of one page, so that the run waits for its reader
     with subprocess.Popen(command, env=environment, stdout=pipe, text=True, pipesize=4096) as process:
         assert process.stdout is not None

@@ -12,11 +12,11 @@ from projects import SHOP, TESTS, write_shop
 from pygit2 import IndexEntry, Oid, Signature, init_repository
 from pygit2.enums import FileMode
 
-from core.errors import UserError
-from core.kinds import configured
-from core.settings import EditSettings, OracleSettings, RunSettings
-from core.trips.opening import Opened, opener
-from core.types import Item, Outcome
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings
+from rtc_inspector.core.trips.opening import Opened, opener
+from rtc_inspector.core.types import Item, Outcome
 
 HALVES = SHOP.replace("subtotal -= subtotal * discount // 100", "subtotal -= subtotal * discount // 200")
 WORDY = HALVES.replace('"""Prices."""', '"""Prices and receipts."""')

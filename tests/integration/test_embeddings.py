@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from crashing import CrashingBuild
 
-from core.errors import ModelError
-from core.models.client import LocalModel
-from core.models.devices import WITHOUT_EXTRA_BUFFERS
-from core.models.discovery import bundled_model, discover
-from core.models.embedder import GgufEmbedder
-from core.models.loading import open_embedder
-from core.models.minilm import packaged_minilm
-from core.settings import ModelSettings
-from core.waiting import unheard
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
+from rtc_inspector.core.models.discovery import bundled_model, discover
+from rtc_inspector.core.models.embedder import GgufEmbedder
+from rtc_inspector.core.models.loading import open_embedder
+from rtc_inspector.core.models.minilm import packaged_minilm
+from rtc_inspector.core.settings import ModelSettings
+from rtc_inspector.core.waiting import unheard
 
 EXPECTED: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
 """Made once from the package's own weights and tokenizer by Hugging Face transformers 4 (Flax): mean of the last

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, ChatServer, Kind, chat_server, completion
 
-from core.analyses.costs import spent
-from core.errors import ModelError, ProjectError
-from core.models.styles import as_recorded
-from core.run.control import Control
-from core.run.estimate import estimate
-from core.run.events import Event, Notice, RunFinished, RunStarted
-from core.run.pipeline import resume, start
-from core.run.results import open_store
-from core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
-from core.store.writer import Store
+from rtc_inspector.core.analyses.costs import spent
+from rtc_inspector.core.errors import ModelError, ProjectError
+from rtc_inspector.core.models.styles import as_recorded
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.estimate import estimate
+from rtc_inspector.core.run.events import Event, Notice, RunFinished, RunStarted
+from rtc_inspector.core.run.pipeline import resume, start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.core.store.writer import Store
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}

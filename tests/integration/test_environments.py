@@ -11,12 +11,12 @@ import pytest
 from local_wheels import PROJECT, make_wheels
 from oracle_projects import Opened, write
 
-from core.errors import Cancelled, TargetError
-from core.oracle import environment
-from core.oracle.factory import open_oracle
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Outcome
+from rtc_inspector.core.errors import Cancelled, TargetError
+from rtc_inspector.core.oracle import environment
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Outcome
 
 
 def test_a_project_is_judged_in_an_environment_of_its_requirements(

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from app.cli import main
-from core.generation import Role
-from core.run.control import Control
-from core.run.events import Event, Progress
-from core.run.pipeline import resume
-from core.run.results import open_reader, open_store
-from core.source.benchmark import read_benchmark
-from resources import path as resource
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Progress
+from rtc_inspector.core.run.pipeline import resume
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.source.benchmark import read_benchmark
+from rtc_inspector.resources import path as resource
 
 POCKET = resource("benchmark", "pocket.jsonl")
 ROWS = [json.loads(line) for line in POCKET.read_text("utf-8").splitlines()]

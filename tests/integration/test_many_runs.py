@@ -16,15 +16,15 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 from projects import write_shop
 
-from core.analyses.ranking import ranking
-from core.errors import ModelError, UserError
-from core.figures import Grid, Sentence, Table
-from core.models.discovery import fitting_models
-from core.run.control import Control
-from core.run.events import Event, Notice, Progress, RunStarted
-from core.run.many import SeriesFinished, planned, resume, start
-from core.run.results import open_reader, open_store
-from core.settings import (
+from rtc_inspector.core.analyses.ranking import ranking
+from rtc_inspector.core.errors import ModelError, UserError
+from rtc_inspector.core.figures import Grid, Sentence, Table
+from rtc_inspector.core.models.discovery import fitting_models
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, Progress, RunStarted
+from rtc_inspector.core.run.many import SeriesFinished, planned, resume, start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import (
     EditSettings,
     EndpointSettings,
     ModelSettings,
@@ -215,7 +215,7 @@ def test_models_of_a_folder_come_smallest_first_and_others_are_named(tmp_path: P
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "app", *map(str, arguments)]
+    return [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
 
 
 def test_a_series_killed_in_the_middle_ends_as_if_it_had_not_been(tmp_path: Path, small_model: Path) -> None:

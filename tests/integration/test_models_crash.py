@@ -13,15 +13,15 @@ import pytest
 from crashing import CrashingBuild
 from small_model import write_small_model
 
-from core.errors import ModelError
-from core.generation import Message, Prompt, Request
-from core.models.client import LocalModel
-from core.models.devices import WITHOUT_EXTRA_BUFFERS
-from core.run.control import Control
-from core.run.events import Notice
-from core.run.opening import open_models
-from core.run.state import Caller
-from core.settings import ModelSettings, RunSettings
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import Message, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Notice
+from rtc_inspector.core.run.opening import open_models
+from rtc_inspector.core.run.state import Caller
+from rtc_inspector.core.settings import ModelSettings, RunSettings
 
 SETTINGS = ModelSettings(threads=1)
 
@@ -76,7 +76,7 @@ def test_a_worker_that_somebody_ended_is_not_tried_otherwise(
 @pytest.mark.parametrize("helped", [True, False])
 def test_doctor_tries_both_ways(helped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build = CrashingBuild(monkeypatch, tmp_path, signal.SIGSEGV, helped)
-    command = [sys.executable, "-m", "app", "doctor", "--json"]
+    command = [sys.executable, "-m", "rtc_inspector", "doctor", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     (found,) = [found for found in map(json.loads, done.stdout.splitlines()) if found["name"] == "llama.cpp"]
     assert found["works"] is helped and "SIGSEGV" in found["detail"] and "pip install" in found["remedy"], found

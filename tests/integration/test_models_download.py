@@ -13,8 +13,8 @@ from hub_server import COMMIT, Hub, hub_server
 from huggingface_hub import constants
 from models_gguf_writer import gguf_bytes
 
-from core.errors import Cancelled, ModelError
-from core.models.download import PARTIAL, download, parse_wanted
+from rtc_inspector.core.errors import Cancelled, ModelError
+from rtc_inspector.core.models.download import PARTIAL, download, parse_wanted
 
 TINY = gguf_bytes()
 WANTED = parse_wanted("me/tiny:tiny-q4.gguf")
@@ -134,7 +134,7 @@ def test_a_hub_that_refuses_is_said(hub: Hub, fetch: Callable[..., Path], status
 
 def test_the_command_downloads_and_offline_is_one_line(hub: Hub, tmp_path: Path) -> None:
     def call(**environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "app", "models", "download", "me/tiny:tiny-q4.gguf", "--json"]
+        command = [sys.executable, "-m", "rtc_inspector", "models", "download", "me/tiny:tiny-q4.gguf", "--json"]
         own = {
             "HF_HOME": str(tmp_path),
             "PATH": "",

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Cancelled, ModelError
-from core.generation import INFILL, Generation, Message, Prompt, Request
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.models.process import ENDED, WorkerProcess
-from core.models.prompts import backward_prompt, forward_prompt
-from core.settings import DEFAULT_CONTEXT, ModelSettings
-from core.types import Span
+from rtc_inspector.core.errors import Cancelled, ModelError
+from rtc_inspector.core.generation import INFILL, Generation, Message, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.process import ENDED, WorkerProcess
+from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
+from rtc_inspector.core.settings import DEFAULT_CONTEXT, ModelSettings
+from rtc_inspector.core.types import Span
 
 CODE = Path(__file__).parents[2].joinpath("core", "types.py").read_text()
 SETTINGS = ModelSettings(threads=1)
@@ -296,11 +296,11 @@ def test_closing_twice_and_using_after_it() -> None:
 
 
 FIXED_STEPS = """
-from core.models.discovery import bundled_model
-from core.models.process import ENDED, WorkerProcess
-from core.models.engine import Engine
-from core.models.jobs import Counters, Job, Listener
-from core.models.native import NativeModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.process import ENDED, WorkerProcess
+from rtc_inspector.core.models.engine import Engine
+from rtc_inspector.core.models.jobs import Counters, Job, Listener
+from rtc_inspector.core.models.native import NativeModel
 
 native = NativeModel(bundled_model(), 0, 1)
 text = open("core/errors.py").read()
@@ -332,8 +332,8 @@ def test_the_fallback_of_one_sequence_at_a_time_repeats_itself_too() -> None:
 
 
 LONG_TOKENS = """
-from core.models import native
-from core.models.discovery import bundled_model
+from rtc_inspector.core.models import native
+from rtc_inspector.core.models.discovery import bundled_model
 
 model = native.NativeModel(bundled_model(), 0, 1)
 tokens = range(model.vocabulary)

@@ -14,14 +14,14 @@ from email.utils import format_datetime
 import pytest
 from chat_server import Script, chat_server, completion
 
-from core.errors import Cancelled, ModelError
-from core.generation import Message, Prompt, Request
-from core.models.answers import answer_of
-from core.models.chat_http import HttpFailure, Line
-from core.models.endpoint import check_address, key_of, open_endpoint
-from core.models.remote import RemoteModel
-from core.models.served import Served
-from core.settings import EndpointSettings, ModelSettings
+from rtc_inspector.core.errors import Cancelled, ModelError
+from rtc_inspector.core.generation import Message, Prompt, Request
+from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.chat_http import HttpFailure, Line
+from rtc_inspector.core.models.endpoint import check_address, key_of, open_endpoint
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 
 
 @contextmanager

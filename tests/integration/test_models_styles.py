@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from infill_model import write_infill_model
 
-from core.errors import ModelError
-from core.generation import INFILL, PLAIN, Block, Infill, Message, Prompt, Request
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
-from core.models.special_tokens import JOINER, special_tokens
-from core.models.styles import ChosenStyle, choose_style, possible_styles, wire_style
-from core.settings import ModelSettings
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.generation import INFILL, PLAIN, Block, Infill, Message, Prompt, Request
+from rtc_inspector.core.models.client import LocalModel
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.special_tokens import JOINER, special_tokens
+from rtc_inspector.core.models.styles import ChosenStyle, choose_style, possible_styles, wire_style
+from rtc_inspector.core.settings import ModelSettings
 
 SMALL = ModelSettings(threads=1, context_size=512)
 
@@ -107,13 +107,13 @@ from pathlib import Path
 
 import llama_cpp.llama_cpp as lib
 
-from core.generation import Infill, Message, Prompt, Request
-from core.models.client import _options
-from core.models.gguf import read_header
-from core.models.session import Session
-from core.models.styles import choose_style
-from core.models.vectors import VectorSession
-from core.settings import ModelSettings
+from rtc_inspector.core.generation import Infill, Message, Prompt, Request
+from rtc_inspector.core.models.client import _options
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.session import Session
+from rtc_inspector.core.models.styles import choose_style
+from rtc_inspector.core.models.vectors import VectorSession
+from rtc_inspector.core.settings import ModelSettings
 
 SIGNATURES = (lib.llama_log_callback, lib.ggml_abort_callback)
 gc.freeze()  # what is imported by now is nobody's garbage, and is not looked through at each step

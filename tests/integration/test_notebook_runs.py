@@ -10,17 +10,17 @@ import pytest
 from chat_server import Answer, chat_server, completion
 from notebooks import notebook
 
-from core.generation import Role
-from core.oracle.bench import project
-from core.run.control import Control
-from core.run.events import Event, ItemReady
-from core.run.pipeline import start
-from core.run.results import open_store
-from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings
-from core.trips.notebook import open_notebook
-from core.trips.opening import Opened
-from core.types import Candidate, Item, Outcome, Verdict
-from resources import path as resource
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.oracle.bench import project
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, ItemReady
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings
+from rtc_inspector.core.trips.notebook import open_notebook
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.types import Candidate, Item, Outcome, Verdict
+from rtc_inspector.resources import path as resource
 
 ORACLE = OracleSettings(sandbox="bubblewrap", workers=1, cache=False)
 

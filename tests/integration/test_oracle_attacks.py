@@ -10,7 +10,7 @@ import pytest
 from oracle_projects import Opened, shop
 from sandbox_driver import needs_landlock
 
-from core.types import Outcome
+from rtc_inspector.core.types import Outcome
 
 PATH = "shop/basket.py"
 BODY = "result = 0\n    for price in prices:\n        result += price\n    return result"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from oracle_projects import Opened, write
 
-from core.settings import RegionSettings, RunSettings
-from core.trips.judged import Judged
-from core.trips.synthesis import SynthesisTrip
-from core.types import NEAR_LIMIT, Outcome
+from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.trips.judged import Judged
+from rtc_inspector.core.trips.synthesis import SynthesisTrip
+from rtc_inspector.core.types import NEAR_LIMIT, Outcome
 
 FLOOR = 0.2
 SLOW = """import functools

@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
 
-from core.errors import ProjectError, TargetError
-from core.oracle import identity_runner
-from core.oracle.factory import open_oracle
-from core.oracle.identity import IdentityRun
-from core.oracle.identity_runner import IdentityRunner
-from core.oracle.project_oracle import ProjectOracle
-from core.oracle.worker import Worker
-from core.oracle.zygote import Zygote
-from core.regions.admission import admit
-from core.regions.coverage import cover
-from core.settings import OracleSettings, RegionSettings
-from core.source.codebase import open_codebase
-from core.types import Candidate, Item, LearnsLater, Oracle, Outcome, Region, Report, Span, Verdict
+from rtc_inspector.core.errors import ProjectError, TargetError
+from rtc_inspector.core.oracle import identity_runner
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.identity import IdentityRun
+from rtc_inspector.core.oracle.identity_runner import IdentityRunner
+from rtc_inspector.core.oracle.project_oracle import ProjectOracle
+from rtc_inspector.core.oracle.worker import Worker
+from rtc_inspector.core.oracle.zygote import Zygote
+from rtc_inspector.core.regions.admission import admit
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import OracleSettings, RegionSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Candidate, Item, LearnsLater, Oracle, Outcome, Region, Report, Span, Verdict
 
 Open = Callable[..., Opened]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from oracle_projects import Opened, write
 
-from core.types import Outcome
+from rtc_inspector.core.types import Outcome
 
 CONFTEST = """import pytest
 from kit import early

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from oracle_projects import write
 
-from core.errors import Cancelled, UserError
-from core.run.probe import judge_span, sample_items
-from core.settings import OracleSettings, RegionSettings, RunSettings
-from core.types import Span
+from rtc_inspector.core.errors import Cancelled, UserError
+from rtc_inspector.core.run.probe import judge_span, sample_items
+from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
+from rtc_inspector.core.types import Span
 
 ORACLE = OracleSettings(sandbox="bubblewrap", cache=False, identity_runs=2, test_timeout_floor=20.0)
 FILES = {

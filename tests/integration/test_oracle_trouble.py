@@ -14,14 +14,14 @@ import pytest
 from oracle_projects import Opened, write
 from sandbox_driver import Engine, processes_with
 
-from core.errors import ProjectError
-from core.oracle.factory import open_oracle
-from core.oracle.inside.supervise import descendants
-from core.oracle.sandbox.docker_container import LABEL
-from core.oracle.sandbox.docker_engine import find_engine
-from core.settings import OracleSettings
-from core.source.codebase import open_codebase
-from core.types import Outcome, Verdict
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.oracle.factory import open_oracle
+from rtc_inspector.core.oracle.inside.supervise import descendants
+from rtc_inspector.core.oracle.sandbox.docker_container import LABEL
+from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
+from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.types import Outcome, Verdict
 
 MODULE = "import time\n\n\ndef wait(seconds):\n    time.sleep(seconds)\n    return seconds\n"
 TESTS = "from slow import wait\n\n\ndef test_wait():\n    assert wait(0.05) == 0.05\n"
@@ -40,7 +40,7 @@ def test_killed_containers_and_engines_are_no_failures(tmp_path: Path, monkeypat
                 assert judged(project, 1).outcome is Outcome.PASS
             with later(lambda: restart(engine)):
                 assert judged(project, 2).outcome is Outcome.PASS
-            monkeypatch.setattr("core.oracle.zygote.AWAY", 0.5)
+            monkeypatch.setattr("rtc_inspector.core.oracle.zygote.AWAY", 0.5)
             with later(lambda: os.kill(engine.pid, signal.SIGKILL)):
                 lost = judged(project, 3)
             assert lost.outcome is Outcome.INFRASTRUCTURE and not lost.outcome.judged, lost

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from oracle_projects import Opened, shop, write
 
-from core.oracle.memo import Memo
-from core.oracle.project_oracle import ProjectOracle
-from core.types import Candidate, Change, Outcome, Span
+from rtc_inspector.core.oracle.memo import Memo
+from rtc_inspector.core.oracle.project_oracle import ProjectOracle
+from rtc_inspector.core.types import Candidate, Change, Outcome, Span
 
 PATH = "shop/basket.py"
 BODY = "result = 0\n    for price in prices:\n        result += price\n    return result"

@@ -21,15 +21,15 @@ from chat_server import Answer, ChatServer, chat_server, completion
 from histories import Builder
 from projects import SHOP, TESTS, write_shop
 
-from app.cli import main
-from core.errors import ProjectError, UserError
-from core.run import pipeline
-from core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
-from core.run.control import Control
-from core.run.replay import Replay, replay
-from core.run.results import open_reader, open_store
-from core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
-from ui.main_window import _caution
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.run import pipeline
+from rtc_inspector.core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.replay import Replay, replay
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
+from rtc_inspector.ui.main_window import _caution
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
@@ -285,7 +285,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "app", *map(str, arguments)]
+    return [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
 
 
 def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place(
@@ -344,7 +344,7 @@ LOOK = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.cli import main
+from rtc_inspector.app.cli import main
 app = QApplication([])
 def end():
     windows = [each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, chat_server, completion
 
-from core.errors import Cancelled
-from core.run.control import Control
-from core.run.events import Event, Notice
-from core.run.pipeline import start
-from core.run.results import open_store
-from core.settings import EditSettings, EndpointSettings, RunSettings
-from core.store import connection
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import EditSettings, EndpointSettings, RunSettings
+from rtc_inspector.core.store import connection
 
 EDIT = {"old": "def area(side):\n    return side\n", "new": "def area(side):\n    return side * 2\n"}
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from sandbox_driver import LIMITS, gone_within, launch, processes_with, read_line, run, said, started
 
-from core.errors import SandboxError
-from core.oracle.sandbox import bubblewrap, control_group
-from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
-from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.protocol import Claim, Limits
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox import bubblewrap, control_group
+from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
+from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -153,8 +153,8 @@ AS_USER = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
-from core.oracle.sandbox.protocol import Launch, Limits
+from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
 sandbox = BubblewrapSandbox()
 code = '''
 import json, os, socket

@@ -25,9 +25,9 @@ from sandbox_driver import (
     started,
 )
 
-from core.errors import SandboxError
-from core.oracle.sandbox.protocol import Claim, Sandbox
-from core.oracle.sandbox.unconfined import Guarded
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
+from rtc_inspector.core.oracle.sandbox.unconfined import Guarded
 
 ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 

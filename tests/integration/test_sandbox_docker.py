@@ -31,12 +31,12 @@ from sandbox_driver import (
     started,
 )
 
-from core.errors import SandboxError
-from core.oracle.sandbox.docker_container import LABEL, owner_mark
-from core.oracle.sandbox.docker_engine import find_engine
-from core.oracle.sandbox.docker_process import ENGINE_LOST
-from core.oracle.sandbox.docker_sandbox import DockerSandbox
-from core.oracle.sandbox.protocol import Launch
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.docker_container import LABEL, owner_mark
+from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
+from rtc_inspector.core.oracle.sandbox.docker_process import ENGINE_LOST
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Launch
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 

@@ -18,7 +18,7 @@ from sandbox_driver import (
     said,
 )
 
-from core.oracle.sandbox.protocol import Claim, Sandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
 
 # ------------------------------------------------------------------ files
 

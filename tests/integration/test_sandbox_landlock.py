@@ -15,11 +15,11 @@ import test_sandbox_isolation as isolation
 from oracle_projects import Opened, shop
 from sandbox_driver import LIMITS, gone_within, launch, needs_landlock, said
 
-from core.errors import SandboxError
-from core.oracle.sandbox import confinement
-from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.landlock import LandlockSandbox
-from core.oracle.sandbox.protocol import Claim
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox import confinement
+from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
+from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Claim
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,8 +106,8 @@ def test_everything_ends_with_the_caller(tmp_path: Path) -> None:
 AS_USER = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from core.oracle.sandbox.landlock import LandlockSandbox
-from core.oracle.sandbox.protocol import Launch, Limits
+from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
 sandbox = LandlockSandbox()
 code = '''
 import json, os

@@ -11,16 +11,16 @@ from dataclasses import replace
 import pytest
 from chat_server import KINDS, PLAIN, Answer, Kind, chat_server, completion, events, forbidden
 
-from core.errors import Cancelled, ModelError, UserError
-from core.generation import INFILL, Generation, Infill, Message, Prompt, Request
-from core.models.chat_http import HttpFailure
-from core.models.dialect import Dialect
-from core.models.endpoint import open_endpoint
-from core.models.gate import Gate
-from core.models.remote import RemoteModel
-from core.run.trying import try_server, words
-from core.settings import EndpointSettings, ModelSettings, RunSettings
-from core.settings.setting import check
+from rtc_inspector.core.errors import Cancelled, ModelError, UserError
+from rtc_inspector.core.generation import INFILL, Generation, Infill, Message, Prompt, Request
+from rtc_inspector.core.models.chat_http import HttpFailure
+from rtc_inspector.core.models.dialect import Dialect
+from rtc_inspector.core.models.endpoint import open_endpoint
+from rtc_inspector.core.models.gate import Gate
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.run.trying import try_server, words
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.core.settings.setting import check
 
 STREAMED = replace(PLAIN, streams=True)
 

@@ -50,7 +50,7 @@ def run_command(environment: dict[str, str], database: Path) -> list[str]:
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "app", *map(str, arguments)]
+    return [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
 
 
 def traces(database: Path) -> set[tuple[object, ...]]:
@@ -182,7 +182,7 @@ def test_killed_run_resumes_to_the_same_results(
 def test_killed_parts_are_replaced(uninterrupted: Path, environment: dict[str, str], tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     process = started({**environment, "DOCKER_HOST": "unix:///nowhere.sock"}, database)
-    for part in ("core.models.worker", "bwrap"):
+    for part in ("rtc_inspector.core.models.worker", "bwrap"):
         wait_for_sample(process, 1)
         deadline, victims = time.monotonic() + 30, list[int]()
         while not victims and time.monotonic() < deadline:  # a judge is started when the first verdict is wanted

@@ -15,8 +15,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from ui.style.appearance import Appearance
-from ui.style.theme import LIGHT, current_theme
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import LIGHT, current_theme
 
 KNOWN = frozenset(
     f"This plugin does not support {what}" for what in ("propagateSizeHints()", "raise()", "grabbing the keyboard")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from factories import fill_store
 
-from core.run.results import open_reader, open_store
-from core.source.codebase import open_codebase
-from core.store.rows import FileRow, ItemRow, RunRow
-from core.types import Codebase
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.source.codebase import open_codebase
+from rtc_inspector.core.store.rows import FileRow, ItemRow, RunRow
+from rtc_inspector.core.types import Codebase
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from factories import fill_store
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow, SampleRow
-from core.store.writer import Store
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.core.store.writer import Store
 
 
 @dataclass(frozen=True)

@@ -26,23 +26,23 @@ from PySide6.QtWidgets import (
 from store_cases import filled
 from waiting import wait_until
 
-import ui
-from core.settings import EndpointSettings, RunSettings
-from core.taxonomy import read_taxonomy
-from ui.keys.keys_dialog import KeysDialog
-from ui.main_window import MainWindow
-from ui.run.queue_dialog import QueueDialog
-from ui.shell.agreement_dialog import AgreementDialog
-from ui.shell.download_dialog import DownloadDialog
-from ui.shell.endpoint_dialog import EndpointDialog
-from ui.shell.remembered import Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.shell.runs_dialog import RunsDialog
-from ui.shell.search_dialog import SearchDialog
-from ui.shell.settings_dialog import SettingsDialog
-from ui.shell.taxonomy_dialog import TaxonomyDialog
-from ui.shell.words_dialog import WordsDialog, Written
-from ui.style.appearance import Appearance
+from rtc_inspector import ui
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.taxonomy import read_taxonomy
+from rtc_inspector.ui.keys.keys_dialog import KeysDialog
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.run.queue_dialog import QueueDialog
+from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog
+from rtc_inspector.ui.shell.download_dialog import DownloadDialog
+from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.runs_dialog import RunsDialog
+from rtc_inspector.ui.shell.search_dialog import SearchDialog
+from rtc_inspector.ui.shell.settings_dialog import SettingsDialog
+from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
+from rtc_inspector.ui.shell.words_dialog import WordsDialog, Written
+from rtc_inspector.ui.style.appearance import Appearance
 
 CONTROLS = (
     QAbstractButton,
@@ -129,9 +129,9 @@ def test_every_control_of_a_dialog_has_a_name(window: MainWindow, kind: type[QDi
 
 
 def test_no_dialog_is_left_out(qapp: QApplication) -> None:
-    for module in pkgutil.walk_packages(ui.__path__, "ui."):
+    for module in pkgutil.walk_packages(ui.__path__, "rtc_inspector.ui."):
         importlib.import_module(module.name)
-    known = {each for each in _below(QDialog) if each.__module__.startswith("ui.")}
+    known = {each for each in _below(QDialog) if each.__module__.startswith("rtc_inspector.ui.")}
     assert known == set(DIALOGS)
 
 

@@ -12,13 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from core.figures import Link, Table
-from core.run.results import open_reader, open_store
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.shell.runs_dialog import RunsDialog
-from ui.style.appearance import Appearance
-from ui.window.auditing import scoring
+from rtc_inspector.core.figures import Link, Table
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.runs_dialog import RunsDialog
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.window.auditing import scoring
 
 
 @pytest.fixture

@@ -13,17 +13,17 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from core.figures import Scatter
-from core.run.results import open_store
-from core.settings import BenchmarkSettings, RunSettings
-from core.store.writer import Store
-from core.trips.benchmark import written_benchmark
-from core.types import Item, Span
-from resources import path as resource
-from ui.figures.view import FiguresView
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.figures import Scatter
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.trips.benchmark import written_benchmark
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.resources import path as resource
+from rtc_inspector.ui.figures.view import FiguresView
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 PATIENCE = 30.0
 """Seconds: on a busy machine figures take theirs, since they rest twice as long as they are read."""

@@ -14,16 +14,16 @@ from store_cases import Filled, filled
 from themes import contrast, wear
 from waiting import wait_until
 
-from core.regions import kept_coverage
-from core.run.considered import Considered, Fate, considered
-from core.settings import RegionSettings
-from core.source.codebase import content_fingerprint
-from core.types import CoverageMap, Region, SourceFile, Span
-from ui.background.gateway import Gateway
-from ui.code.block_painter import CandidateBlock, Canvas, paint_candidates
-from ui.code.candidates import Sampling
-from ui.code.view import CodeView
-from ui.style.theme import DARK, LIGHT, Theme
+from rtc_inspector.core.regions import kept_coverage
+from rtc_inspector.core.run.considered import Considered, Fate, considered
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.source.codebase import content_fingerprint
+from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.block_painter import CandidateBlock, Canvas, paint_candidates
+from rtc_inspector.ui.code.candidates import Sampling
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"
 

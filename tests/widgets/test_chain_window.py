@@ -15,20 +15,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from waiting import wait_until
 
-from core.analyses.registry import analyse
-from core.figures import Grid, Lines, Link
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_reader, open_store
-from core.settings import EndpointSettings
-from ui.main_window import MainWindow
-from ui.presenters import presenter, trace
-from ui.report.page import render
-from ui.shell.remembered import Remembered
-from ui.shell.runs_dialog import _beside, _cells
-from ui.shell.status_line import run_summary
-from ui.style.appearance import Appearance
-from ui.style.region_state import RegionState, region_state, state_words
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.figures import Grid, Lines, Link
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import EndpointSettings
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.presenters import presenter, trace
+from rtc_inspector.ui.report.page import render
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.runs_dialog import _beside, _cells
+from rtc_inspector.ui.shell.status_line import run_summary
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 
 
 @pytest.fixture(scope="module")

@@ -15,14 +15,14 @@ from store_cases import Filled, filled
 from themes import wear
 from waiting import wait_until
 
-from core.store.rows import ItemRow
-from core.types import Codebase, SourceFile, Span
-from ui.background.gateway import Gateway
-from ui.code.blocks import neighbour, place
-from ui.code.source_text import SourceText
-from ui.code.view import CodeView
-from ui.style.region_state import RegionState
-from ui.style.theme import DARK, LIGHT
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import Codebase, SourceFile, Span
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.blocks import neighbour, place
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.style.region_state import RegionState
+from rtc_inspector.ui.style.theme import DARK, LIGHT
 
 PATH = "shop/module_000.py"
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from ui.window.collector import READ, YOUNG, Collector
+from rtc_inspector.ui.window.collector import READ, YOUNG, Collector
 
 
 class Looped(QObject):

@@ -16,19 +16,19 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from themes import wear
 from waiting import wait_until
 
-from core.comparison import words
-from core.figures.reading import marks
-from core.run.results import open_store
-from core.settings import RunSettings
-from ui.compare.page import ComparePage
-from ui.compare.pair_list import DIFFERENCE, SECONDARY
-from ui.main_window import MainWindow
-from ui.reading.inspection import Wanted
-from ui.shell.remembered import Remembered
-from ui.shell.runs_dialog import RunsDialog
-from ui.style.appearance import Appearance
-from ui.style.theme import DARK
-from ui.window.comparing import proposed
+from rtc_inspector.core.comparison import words
+from rtc_inspector.core.figures.reading import marks
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.ui.compare.page import ComparePage
+from rtc_inspector.ui.compare.pair_list import DIFFERENCE, SECONDARY
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.reading.inspection import Wanted
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.runs_dialog import RunsDialog
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import DARK
+from rtc_inspector.ui.window.comparing import proposed
 
 
 @pytest.fixture(scope="module")

@@ -14,17 +14,17 @@ from chat_server import chat_server, completion
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from core.analyses.registry import analyse
-from core.errors import ProjectError
-from core.figures import Sentence
-from core.generation import Role
-from core.run.control import Control
-from core.run.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
-from core.run.results import open_reader, open_store
-from core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
-from core.store.rows import Score
-from ui.background.coordinator import Coordinator, RunState, new_run
-from ui.background.gateway import Gateway
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.figures import Sentence
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
+from rtc_inspector.core.store.rows import Score
+from rtc_inspector.ui.background.coordinator import Coordinator, RunState, new_run
+from rtc_inspector.ui.background.gateway import Gateway
 
 Emit = Callable[[Event], None]
 END = RunFinished(7, "finished", {"rtc": Score(0.5, 0.2, 0.8)}, 1, 7)

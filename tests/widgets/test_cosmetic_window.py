@@ -12,13 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 from waiting import wait_until
 
-from core.generation import Extraction, Role, Sample
-from core.run.results import open_store
-from core.settings import RunSettings
-from core.types import Item, Outcome, Span, Verdict
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 TEXT = "def bill(total):\n    price = total\n    return price\n"
 CHANGES = ("identity", "rename", "logging")

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from ui.diff.align import align
-from ui.diff.changes import marks
-from ui.diff.lines import split
-from ui.diff.pane_lines import PairLines, patch
-from ui.diff.rows import Kind, TextDiff, compare
+from rtc_inspector.ui.diff.align import align
+from rtc_inspector.ui.diff.changes import marks
+from rtc_inspector.ui.diff.lines import split
+from rtc_inspector.ui.diff.pane_lines import PairLines, patch
+from rtc_inspector.ui.diff.rows import Kind, TextDiff, compare
 
 
 def kinds(diff: TextDiff) -> str:

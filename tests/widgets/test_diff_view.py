@@ -14,9 +14,9 @@ from stored_run import shown
 from themes import wear
 from waiting import wait_until
 
-from ui.diff.pane import PAD, Pane
-from ui.panels import DiffPanel
-from ui.style.theme import DARK, LIGHT
+from rtc_inspector.ui.diff.pane import PAD, Pane
+from rtc_inspector.ui.panels import DiffPanel
+from rtc_inspector.ui.style.theme import DARK, LIGHT
 
 ORIGINAL = """if weight > limit:
         weight = limit

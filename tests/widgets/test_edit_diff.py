@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QApplication
 from stored_run import shown
 from themes import wear
 
-from core.run.results import open_reader
-from ui.diff.edit_view import ShownEdit
-from ui.diff.threeway import EditDiff, compare_edit
-from ui.labels.label_subject import LabelSubject
-from ui.panels.diff import DiffPanel
-from ui.style.theme import DARK
+from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.ui.diff.edit_view import ShownEdit
+from rtc_inspector.ui.diff.threeway import EditDiff, compare_edit
+from rtc_inspector.ui.labels.label_subject import LabelSubject
+from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.style.theme import DARK
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
 NEW = "def f(a):\n    check(a)\n    b = a + 1\n    return b * 2\n"

@@ -10,12 +10,12 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from waiting import wait_until
 
-from core.kinds import configured
-from core.settings import EditSettings, RunSettings
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.style.appearance import Appearance
+from rtc_inspector.core.kinds import configured
+from rtc_inspector.core.settings import EditSettings, RunSettings
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.style.appearance import Appearance
 
 EDITING = configured(RunSettings(regions=30, forward_samples=2, model="/m.gguf"), "editing")
 

@@ -13,12 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
 from waiting import wait_until
 
-from core.run.results import open_reader
-from ui.main_window import MainWindow
-from ui.panels.badge import Badge
-from ui.report.page import render
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.report.page import render
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
 
-from core.analyses.agreement import measure
-from core.store.rows import LabelRow
-from core.taxonomy import Taxonomy, read_taxonomy
-from ui.labels.labels import LabelsPanel
-from ui.main_window import MainWindow
-from ui.shell.agreement_dialog import AgreementDialog
-from ui.shell.remembered import Remembered
-from ui.shell.taxonomy_dialog import TaxonomyDialog
-from ui.style.appearance import Appearance
+from rtc_inspector.core.analyses.agreement import measure
+from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.taxonomy import Taxonomy, read_taxonomy
+from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture

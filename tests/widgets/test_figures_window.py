@@ -17,17 +17,17 @@ from PySide6.QtWidgets import QApplication, QComboBox
 from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
-from core.analyses import scores
-from core.analyses.registry import analyse
-from core.figures import Axis, Categories, Cell, Estimate, Figure, Grid, Histogram, Lines, Link, Table
-from core.figures.reading import Mark, bins, marks
-from core.kinds import task
-from core.store.rows import RunningPoint
-from core.types import Score
-from ui.figures.plot import step
-from ui.figures.view import FiguresView, FigureView
-from ui.panels import RunPanel
-from ui.style.theme import DARK, LIGHT, Theme
+from rtc_inspector.core.analyses import scores
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.figures import Axis, Categories, Cell, Estimate, Figure, Grid, Histogram, Lines, Link, Table
+from rtc_inspector.core.figures.reading import Mark, bins, marks
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.store.rows import RunningPoint
+from rtc_inspector.core.types import Score
+from rtc_inspector.ui.figures.plot import step
+from rtc_inspector.ui.figures.view import FiguresView, FigureView
+from rtc_inspector.ui.panels import RunPanel
+from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 
 def point(items: int, rtc: float) -> RunningPoint:

@@ -18,27 +18,27 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.generation import Extraction, Role, Sample
-from core.models.download import parse_wanted
-from core.regions.admission import as_item
-from core.run.control import Control
-from core.run.events import Event, Notice, SampleReady
-from core.run.results import open_store
-from core.settings import RunSettings
-from core.store.reader import Reader
-from core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
-from core.types import Span
-from ui.background.coordinator import RunState
-from ui.main_window import MainWindow
-from ui.report.page import write_report
-from ui.run.control import A_CHECK
-from ui.shell.notices import NoticeText
-from ui.shell.remembered import FIRST_REGIONS, Remembered
-from ui.shell.run_dialog import PRESET, RunDialog
-from ui.shell.status_line import StatusLine
-from ui.shell.welcome import Welcome
-from ui.style.appearance import Appearance
-from ui.style.outcomes import verdict_detail, verdict_text
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.models.download import parse_wanted
+from rtc_inspector.core.regions.admission import as_item
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Notice, SampleReady
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
+from rtc_inspector.core.types import Span
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.report.page import write_report
+from rtc_inspector.ui.run.control import A_CHECK
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
+from rtc_inspector.ui.shell.run_dialog import PRESET, RunDialog
+from rtc_inspector.ui.shell.status_line import StatusLine
+from rtc_inspector.ui.shell.welcome import Welcome
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.outcomes import verdict_detail, verdict_text
 
 
 @pytest.fixture

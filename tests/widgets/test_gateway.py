@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from ui.background.gateway import Gateway
+from rtc_inspector.ui.background.gateway import Gateway
 
 
 @pytest.fixture

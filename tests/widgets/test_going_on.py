@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from store_cases import filled
 from waiting import wait_until
 
-from core.run.control import Control
-from core.run.events import Event, RunStarted
-from core.run.results import open_store
-from core.settings import RunSettings
-from ui.main_window import MainWindow
-from ui.run.control import A_CHECK, A_RUN
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, RunStarted
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.run.control import A_CHECK, A_RUN
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 Open = Callable[[], MainWindow]
 

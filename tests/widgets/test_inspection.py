@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication
 from store_cases import filled
 from waiting import wait_until
 
-from core.errors import StoreError
-from core.generation import Extraction, Role, Sample
-from core.run.results import open_store
-from core.settings import RunSettings
-from core.store.rows import ItemRow
-from core.types import Item, Span
-from ui.background.gateway import Gateway
-from ui.reading.inspection import Inspection, Overview, Trace, Wanted, by_file
+from rtc_inspector.core.errors import StoreError
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.reading.inspection import Inspection, Overview, Trace, Wanted, by_file
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QApplication
 from themes import wear
 from waiting import wait_until
 
-from core.errors import UserError
-from ui.background.coordinator import RunState
-from ui.keys.keymap import WINDOW, Binding, KeyMap
-from ui.keys.keys_dialog import KeysDialog
-from ui.main_window import MainWindow
-from ui.panels import DiffPanel
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
-from ui.style.theme import LIGHT
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.keys.keymap import WINDOW, Binding, KeyMap
+from rtc_inspector.ui.keys.keys_dialog import KeysDialog
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.panels import DiffPanel
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import LIGHT
 
 
 def clashes(bindings: Sequence[Binding]) -> dict[str, tuple[str, str]]:

@@ -20,18 +20,18 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QWidget
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.errors import SandboxError, StoreError
-from core.run.results import open_reader, open_store
-from core.store.rows import LabelRow, ReconstructionRow
-from core.taxonomy import read_taxonomy
-from ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue
-from ui.main_window import MainWindow
-from ui.shell.notices import NoticeText
-from ui.shell.offer_bar import Offer
-from ui.shell.remembered import Remembered
-from ui.shell.taxonomy_dialog import TaxonomyDialog
-from ui.style.appearance import Appearance
-from ui.window.window_actions import WHILE_BLIND
+from rtc_inspector.core.errors import SandboxError, StoreError
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
+from rtc_inspector.core.taxonomy import read_taxonomy
+from rtc_inspector.ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.offer_bar import Offer
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.window.window_actions import WHILE_BLIND
 
 
 @pytest.fixture
@@ -349,9 +349,9 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
-from ui.style.appearance import Appearance
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
 app = QApplication([])
 settings = QSettings(str(Path(sys.argv[1]).with_name("killed.ini")), QSettings.Format.IniFormat)
 window = MainWindow(Appearance(app, "light"), Remembered(settings))

@@ -26,18 +26,18 @@ from PySide6.QtWidgets import (
 )
 from waiting import wait_until
 
-from core.run.results import open_reader, open_store
-from core.settings import RunSettings
-from core.types import Outcome, Verdict
-from resources import path as resource
-from ui.background.coordinator import RunState
-from ui.main_window import MainWindow
-from ui.panels.badge import Badge
-from ui.presenters import MARK
-from ui.reading.inspection import LookedAt, Wanted
-from ui.shell.remembered import FIRST_REGIONS, Remembered
-from ui.shell.status_line import run_summary
-from ui.style.appearance import Appearance
+from rtc_inspector.core.run.results import open_reader, open_store
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import Outcome, Verdict
+from rtc_inspector.resources import path as resource
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.presenters import MARK
+from rtc_inspector.ui.reading.inspection import LookedAt, Wanted
+from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
+from rtc_inspector.ui.shell.status_line import run_summary
+from rtc_inspector.ui.style.appearance import Appearance
 
 CHANGES = 100
 

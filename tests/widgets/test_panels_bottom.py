@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication, QTableView
 from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
-from core.store.rows import TestRow
-from ui.panels import MetricsPanel, PromptPanel, TestsPanel
-from ui.panels.tests import lines_through
-from ui.style.tables import FRACTION
-from ui.style.theme import DARK, LIGHT
+from rtc_inspector.core.store.rows import TestRow
+from rtc_inspector.ui.panels import MetricsPanel, PromptPanel, TestsPanel
+from rtc_inspector.ui.panels.tests import lines_through
+from rtc_inspector.ui.style.tables import FRACTION
+from rtc_inspector.ui.style.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):
   File "/scratch/tests/test_cart.py", line 31, in test_mean

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import QApplication
 from stored_run import shown
 from themes import wear
 
-from core.store.reader import Reader
-from core.store.rows import ItemRow, SampleRow, TestRow
-from core.store.writer import Store
-from core.types import LabelKind
-from ui.labels.label_queue import Given, Pace
-from ui.labels.label_side import ModeButton
-from ui.labels.labels import LabelsPanel
-from ui.style.theme import DARK
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.core.store.writer import Store
+from rtc_inspector.core.types import LabelKind
+from rtc_inspector.ui.labels.label_queue import Given, Pace
+from rtc_inspector.ui.labels.label_side import ModeButton
+from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.style.theme import DARK
 
 
 @dataclass

@@ -14,13 +14,13 @@ from stored_run import StoredRun, shown, stored_run
 from themes import wear
 from waiting import wait_until
 
-from core.store.rows import ItemRow, SampleRow
-from ui.diff.lines import level
-from ui.panels import RoundTripPanel
-from ui.panels.badge import Badge
-from ui.panels.roundtrip import AT_ONCE
-from ui.panels.sample_cards import CARET, SampleCard, WritingCard
-from ui.style.theme import DARK
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.ui.diff.lines import level
+from rtc_inspector.ui.panels import RoundTripPanel
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.roundtrip import AT_ONCE
+from rtc_inspector.ui.panels.sample_cards import CARET, SampleCard, WritingCard
+from rtc_inspector.ui.style.theme import DARK
 
 
 @pytest.fixture(scope="module")

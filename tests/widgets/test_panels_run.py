@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
-from ui.panels import RunPanel
-from ui.provenance import provenance
+from rtc_inspector.ui.panels import RunPanel
+from rtc_inspector.ui.provenance import provenance
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication, QLabel
 from store_cases import filled
 from waiting import wait_until
 
-from ui.main_window import MainWindow
-from ui.presenters import recites
-from ui.project.region_model import SCORE
-from ui.shell.remembered import Remembered
-from ui.shell.settings_dialog import SettingsDialog
-from ui.shell.tour import Step, Tour
-from ui.style.appearance import Appearance
-from ui.style.theme import DARK
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.presenters import recites
+from rtc_inspector.ui.project.region_model import SCORE
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.settings_dialog import SettingsDialog
+from rtc_inspector.ui.shell.tour import Step, Tour
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import DARK
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from core.generation import Role
-from core.kinds import task
-from core.run.control import Control
-from core.run.events import Event, Progress, TextStreamed
-from ui.main_window import MainWindow
-from ui.panels import Preparing
-from ui.run.control import A_CHECK, A_RUN
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, Progress, TextStreamed
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.panels import Preparing
+from rtc_inspector.ui.run.control import A_CHECK, A_RUN
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 def test_each_step_has_its_time_and_one_that_never_came_is_left_out(qapp: QApplication) -> None:

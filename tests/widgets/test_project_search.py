@@ -14,11 +14,11 @@ from store_cases import filled
 from stored_run import shown
 from waiting import wait_until
 
-from core.types import SourceFile
-from ui.background.gateway import Gateway
-from ui.code.project_search import MOST, Hit, search
-from ui.code.view import CodeView
-from ui.shell.search_dialog import SearchDialog
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.project_search import MOST, Hit, search
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.shell.search_dialog import SearchDialog
 
 
 def file(path: str, text: str) -> SourceFile:

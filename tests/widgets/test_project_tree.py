@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 from themes import wear
 
-from core.store.rows import FileRow
-from ui.project.project_nodes import ListedFile, listed_files
-from ui.project.project_tree import NAME, REGIONS, SCORE, ProjectModel, ProjectTree
-from ui.style.tables import FRACTION
-from ui.style.theme import DARK, LIGHT
+from rtc_inspector.core.store.rows import FileRow
+from rtc_inspector.ui.project.project_nodes import ListedFile, listed_files
+from rtc_inspector.ui.project.project_tree import NAME, REGIONS, SCORE, ProjectModel, ProjectTree
+from rtc_inspector.ui.style.tables import FRACTION
+from rtc_inspector.ui.style.theme import DARK, LIGHT
 
 
 @pytest.fixture(scope="module")

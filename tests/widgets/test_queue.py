@@ -15,15 +15,15 @@ from store_cases import filled
 from stored_run import shown
 from waiting import wait_until
 
-from core.run.control import Control
-from core.run.events import Event
-from core.settings import RunSettings
-from ui.background.coordinator import RunState
-from ui.main_window import MainWindow
-from ui.run.queue import RunQueue
-from ui.run.queue_dialog import QueueDialog
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.run.queue import RunQueue
+from rtc_inspector.ui.run.queue_dialog import QueueDialog
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture

@@ -13,13 +13,22 @@ from store_cases import Filled, filled
 from themes import wear
 from waiting import wait_until
 
-from core.kinds import task
-from core.types import Span
-from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
-from ui.project.region_table import STATES, RegionTable
-from ui.style.region_state import RegionState, region_state, state_words
-from ui.style.tables import FRACTION
-from ui.style.theme import DARK
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.types import Span
+from rtc_inspector.ui.project.region_model import (
+    DIFFERENCE,
+    FILE,
+    LINE,
+    PASSES,
+    SCORE,
+    STATE,
+    RegionFilter,
+    RegionModel,
+)
+from rtc_inspector.ui.project.region_table import STATES, RegionTable
+from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
+from rtc_inspector.ui.style.tables import FRACTION
+from rtc_inspector.ui.style.theme import DARK
 
 
 @pytest.fixture(scope="module")

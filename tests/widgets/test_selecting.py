@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.regions.admission import as_item
-from core.types import Codebase, SourceFile
-from ui.background.gateway import Gateway
-from ui.code.blocks import place
-from ui.code.source_text import SourceText
-from ui.code.view import CodeView
-from ui.diff.lines import units
+from rtc_inspector.core.regions.admission import as_item
+from rtc_inspector.core.types import Codebase, SourceFile
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.blocks import place
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.diff.lines import units
 
 PATH = "shop/module_000.py"
 

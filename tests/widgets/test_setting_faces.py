@@ -9,15 +9,15 @@ import pytest
 from PySide6.QtWidgets import QApplication, QLineEdit, QSpinBox
 from setting_values import another
 
-from app.cli import build_parser
-from app.running import run_settings
-from core.kinds import TASKS, configured
-from core.settings import EndpointSettings, RunSettings
-from core.settings.setting import Described, described, value_of
-from ui.background.gateway import Gateway
-from ui.shell.endpoint_dialog import EndpointDialog
-from ui.shell.run_dialog import RunDialog
-from ui.shell.setting_fields import NumberField
+from rtc_inspector.app.cli import build_parser
+from rtc_inspector.app.running import run_settings
+from rtc_inspector.core.kinds import TASKS, configured
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings.setting import Described, described, value_of
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.setting_fields import NumberField
 
 SETTINGS = described(RunSettings)
 

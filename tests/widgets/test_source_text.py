@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ui.code.highlight import tokenise
-from ui.code.source_text import Place, SourceText
+from rtc_inspector.ui.code.highlight import tokenise
+from rtc_inspector.ui.code.source_text import Place, SourceText
 
 TEXT = "a = 1\r\nb = '😀' + c\rd\n\nend"
 

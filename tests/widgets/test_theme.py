@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 from stored_run import shown
 from themes import contrast, wear
 
-from ui.panels.code_peek import CodePeek
-from ui.style.appearance import Appearance, stylesheet
-from ui.style.icons import icon
-from ui.style.theme import DARK, LIGHT, Theme, current_theme, mix
+from rtc_inspector.ui.panels.code_peek import CodePeek
+from rtc_inspector.ui.style.appearance import Appearance, stylesheet
+from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme, current_theme, mix
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 TEXT = ("text", "muted", "accent", "good", "bad", "warn", "neutral")

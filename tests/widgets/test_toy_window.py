@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QApplication
 from toy_method import LINES, TWICE, answer
 from waiting import wait_until
 
-from core import kinds
-from core.run.control import Control
-from core.run.pipeline import start
-from core.run.results import open_store
-from core.settings import EndpointSettings, RunSettings
-from ui.main_window import MainWindow
-from ui.project.region_model import PASSES, SCORE
-from ui.shell.remembered import Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.shell.runs_dialog import run_title
-from ui.style.appearance import Appearance
+from rtc_inspector.core import kinds
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.pipeline import start
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.project.region_model import PASSES, SCORE
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.runs_dialog import run_title
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture

@@ -12,23 +12,23 @@ from PySide6.QtWidgets import QApplication, QWidget
 from store_cases import filled
 from waiting import wait_until
 
-from core.comparison.words import bounded
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
-from core.run.events import Progress
-from core.settings import NamedModel, OracleSettings, RunSettings, SeriesSettings
-from core.store.rows import TRIAL, PaceRow
-from core.types import Score
-from ui.background.coordinator import RunState
-from ui.run.models import find_models
-from ui.shell.choice_box import Choice, ChoiceBox
-from ui.shell.model_options import BUNDLED, with_models
-from ui.shell.remembered import FIRST_REGIONS, Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.shell.runs_dialog import RunsDialog
-from ui.shell.status_line import StatusLine, duration, score
-from ui.style.tables import RIGHT
-from ui.window.searching import Places
+from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.run.events import Progress
+from rtc_inspector.core.settings import NamedModel, OracleSettings, RunSettings, SeriesSettings
+from rtc_inspector.core.store.rows import TRIAL, PaceRow
+from rtc_inspector.core.types import Score
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.run.models import find_models
+from rtc_inspector.ui.shell.choice_box import Choice, ChoiceBox
+from rtc_inspector.ui.shell.model_options import BUNDLED, with_models
+from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.runs_dialog import RunsDialog
+from rtc_inspector.ui.shell.status_line import StatusLine, duration, score
+from rtc_inspector.ui.style.tables import RIGHT
+from rtc_inspector.ui.window.searching import Places
 
 
 @pytest.fixture

@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.errors import ModelError
-from core.models.discovery import bundled_model
-from core.run.control import Control
-from core.run.events import Event, RunFinished
-from core.settings import RunSettings
-from core.store.rows import ItemRow
-from resources import path as resource
-from ui.background.coordinator import RunState
-from ui.keys.keys_dialog import KeysDialog
-from ui.main_window import MainWindow
-from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
-from ui.style.theme import DARK, current_theme
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, RunFinished
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.resources import path as resource
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.keys.keys_dialog import KeysDialog
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import DARK, current_theme
 
 
 @pytest.fixture(scope="module")

@@ -18,21 +18,21 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QSpinBox, QWidget
 from waiting import wait_until
 
-from app.cli import main
-from core.models import devices
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
-from core.settings import EndpointSettings, ModelSettings, RunSettings
-from ui.background.gateway import Gateway
-from ui.run.control import RunControl
-from ui.run.models import ModelList, find_models
-from ui.shell.download_dialog import DownloadDialog
-from ui.shell.endpoint_dialog import EndpointDialog
-from ui.shell.model_options import BUNDLED, backward_value, endpoint_value, forward_value, with_models
-from ui.shell.notices import NoticeBar
-from ui.shell.remembered import Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.shell.top_bar import TopBar
+from rtc_inspector.app.cli import main
+from rtc_inspector.core.models import devices
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.run.models import ModelList, find_models
+from rtc_inspector.ui.shell.download_dialog import DownloadDialog
+from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.shell.model_options import BUNDLED, backward_value, endpoint_value, forward_value, with_models
+from rtc_inspector.ui.shell.notices import NoticeBar
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.top_bar import TopBar
 
 SERVER = EndpointSettings("http://127.0.0.1:8080/v1", "coder", key_variable="MY_KEY", concurrency=7, attempts=2)
 OTHER = EndpointSettings("http://127.0.0.1:9090/v1")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from store_cases import filled
 
-from core.run.results import open_reader
+from rtc_inspector.core.run.results import open_reader
 
 ROOT = Path(__file__).parents[2]
 OPEN = """
@@ -31,7 +31,7 @@ def end():
         QTimer.singleShot(100, lambda: print(main.parts.notices.problem.text()))
     QTimer.singleShot(300, main.close)
 QTimer.singleShot(100, end)
-from app.gui import open_window
+from rtc_inspector.app.gui import open_window
 sys.exit(open_window(Path(sys.argv[1]), Path(sys.argv[2]), None))
 """
 
@@ -89,7 +89,7 @@ def step():
         print(len(main.findChildren(QDialog)))
         main.close()
 QTimer.singleShot(50, step)
-from app.gui import open_window
+from rtc_inspector.app.gui import open_window
 sys.exit(open_window(Path(sys.argv[1]), Path(sys.argv[2]), None))
 """
 
@@ -133,7 +133,7 @@ def visit(main, dialog):
     print(main.parts.labels.progress.text(), flush=True)
     os.kill(os.getpid(), 9)
 QTimer.singleShot(50, step)
-from app.gui import open_window
+from rtc_inspector.app.gui import open_window
 sys.exit(open_window(Path(sys.argv[1]), database, None))
 """
 

@@ -11,19 +11,19 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog
 from waiting import wait_until
 
-from core.generation import Extraction, Role, Sample
-from core.kinds import for_words
-from core.run.results import open_store
-from core.settings import DirectiveSettings, RunSettings
-from core.store.rows import SampleRow
-from core.types import Form, Item, Outcome, Span, Verdict
-from resources import path as resource
-from ui.main_window import MainWindow
-from ui.presenters import presenter, trace
-from ui.project.region_model import FILE, LINE
-from ui.shell.remembered import Remembered
-from ui.shell.words_dialog import WordsDialog, Written
-from ui.style.appearance import Appearance
+from rtc_inspector.core.generation import Extraction, Role, Sample
+from rtc_inspector.core.kinds import for_words
+from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.settings import DirectiveSettings, RunSettings
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.types import Form, Item, Outcome, Span, Verdict
+from rtc_inspector.resources import path as resource
+from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.presenters import presenter, trace
+from rtc_inspector.ui.project.region_model import FILE, LINE
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.words_dialog import WordsDialog, Written
+from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QApplication
 
-from ui.style.appearance import Appearance
-from ui.style.theme import Theme
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.theme import Theme
 
 
 def wear(theme: Theme) -> None:

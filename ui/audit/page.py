@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
-from core.figures import Figure, Sentence, Table
-from ui.figures.view import FiguresView
-from ui.panels.empty import EmptyState
-from ui.style.controls import BAR, bind, button, column, label, row, split
+from rtc_inspector.core.figures import Figure, Sentence, Table
+from rtc_inspector.ui.figures.view import FiguresView
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row, split
 
 SUMMARY = "summary"
 """The figure that stands above the others, in words."""

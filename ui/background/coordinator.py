@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.errors import Cancelled
-from core.run.control import Control
-from core.run.events import Event, ItemReady, RunFinished, RunStarted, TextStreamed
-from core.settings import OracleSettings, RunSettings
-from core.store.rows import PaceRow
-from core.types import Item, Span
-from ui.background.gateway import Gateway
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, ItemReady, RunFinished, RunStarted, TextStreamed
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.store.rows import PaceRow
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.ui.background.gateway import Gateway
 
 if TYPE_CHECKING:
-    from core.run.many import SeriesFinished
+    from rtc_inspector.core.run.many import SeriesFinished
 
 BATCH = 100
 """Milliseconds between two batches."""
@@ -47,8 +47,8 @@ class RunState(StrEnum):
 
 def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, control: Control) -> SeriesFinished:
     """Run a run from the start, or one for each model of a series."""
-    from core.run import many
-    from core.run.results import open_store
+    from rtc_inspector.core.run import many
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(database) as store:
         return many.start(settings, project, store, emit, control)
@@ -56,15 +56,15 @@ def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, co
 
 def tried_run(settings: RunSettings, project: Path, emit: Emit, control: Control) -> PaceRow | None:
     """Return how fast such a run would go, or None where nothing came in time."""
-    from core.run.estimate import try_pace
+    from rtc_inspector.core.run.estimate import try_pace
 
     return try_pace(settings, project, emit, control)
 
 
 def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> SeriesFinished:
     """Take up a stored run again, with the series that it belongs to."""
-    from core.run import many
-    from core.run.results import open_store
+    from rtc_inspector.core.run import many
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(database) as store:
         return many.resume(run_id, store, emit, control)
@@ -72,8 +72,8 @@ def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> Se
 
 def described(run_id: int, item_id: int, text: str, author: str, database: Path, emit: Emit, control: Control) -> None:
     """Make the backward pass on a person's words."""
-    from core.run import by_hand
-    from core.run.results import open_store
+    from rtc_inspector.core.run import by_hand
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(database) as store:
         by_hand.describe(run_id, item_id, text, author, store, emit, control)
@@ -81,15 +81,15 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path,
 
 def checked(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
     """Return selected code as an item, with what the tests say of it."""
-    from core.run import by_hand
+    from rtc_inspector.core.run import by_hand
 
     return by_hand.check(project, path, span, settings, emit, control)
 
 
 def probed(run_id: int, path: str, span: Span, database: Path, emit: Emit, control: Control) -> Item:
     """Make the round trip on selected code, beside a stored run's regions."""
-    from core.run import by_hand
-    from core.run.results import open_store
+    from rtc_inspector.core.run import by_hand
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(database) as store:
         return by_hand.probe(run_id, path, span, store, emit, control)
@@ -99,8 +99,8 @@ def probed_alone(
     settings: RunSettings, project: Path, path: str, span: Span, database: Path, emit: Emit, control: Control
 ) -> Item:
     """Make the round trip on selected code in a run of its own."""
-    from core.run import by_hand
-    from core.run.results import open_store
+    from rtc_inspector.core.run import by_hand
+    from rtc_inspector.core.run.results import open_store
 
     with open_store(database) as store:
         return by_hand.probe_alone(settings, project, path, span, store, emit, control)

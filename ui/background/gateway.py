@@ -19,8 +19,8 @@ from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from core.errors import Cancelled
-from core.types import Report
+from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.types import Report
 
 T = TypeVar("T")
 WORKERS = 3

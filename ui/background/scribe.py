@@ -8,10 +8,10 @@ from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ui.background.gateway import Gateway, ignore
+from rtc_inspector.ui.background.gateway import Gateway, ignore
 
 if TYPE_CHECKING:
-    from core.store.writer import Store
+    from rtc_inspector.core.store.writer import Store
 
 T = TypeVar("T")
 LANE = "write"
@@ -54,7 +54,7 @@ class Scribe:
     def _open(self, database: Path) -> Store:
         """Return the store of this file; called in the lane."""
         if self._store is None or self._store.path != database.resolve():
-            from core.run.results import open_store  # in the lane: the window opens sooner
+            from rtc_inspector.core.run.results import open_store  # in the lane: the window opens sooner
 
             self._close()
             self._store = open_store(database)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
-from core.kinds import counted
-from core.run.considered import Considered, Fate
-from ui.code.blocks import Block, indent_of
-from ui.code.source_text import SourceText
-from ui.style.marks import draw_mark
-from ui.style.region_state import RegionState, state_colour
-from ui.style.theme import current_theme
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.run.considered import Considered, Fate
+from rtc_inspector.ui.code.blocks import Block, indent_of
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.style.marks import draw_mark
+from rtc_inspector.ui.style.region_state import RegionState, state_colour
+from rtc_inspector.ui.style.theme import current_theme
 
 RADIUS = 5.0
 TAG_HEIGHT = 16.0

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.store.rows import ItemRow
-from core.types import SourceFile
-from ui.code.source_text import SourceText
-from ui.presenters import presenter
-from ui.style.region_state import RegionState, number, region_state
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.presenters import presenter
+from rtc_inspector.ui.style.region_state import RegionState, number, region_state
 
 
 def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:

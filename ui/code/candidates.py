@@ -8,18 +8,18 @@ from functools import lru_cache, partial
 
 from PySide6.QtCore import QObject
 
-from core.errors import ProjectError
-from core.kinds import counted
-from core.run.considered import Considered
-from core.settings import RegionSettings
-from core.store.rows import ItemRow
-from core.types import Codebase, CoverageMap, SourceFile
-from ui.background.gateway import Gateway
-from ui.code.block_painter import lay_out
-from ui.code.blocks import OpenFile
-from ui.code.editor import CodeEditor
-from ui.code.header import CodeHeader
-from ui.code.source_text import SourceText
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.run.considered import Considered
+from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import Codebase, CoverageMap, SourceFile
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.block_painter import lay_out
+from rtc_inspector.ui.code.blocks import OpenFile
+from rtc_inspector.ui.code.editor import CodeEditor
+from rtc_inspector.ui.code.header import CodeHeader
+from rtc_inspector.ui.code.source_text import SourceText
 
 KEY = "candidates"
 
@@ -79,7 +79,7 @@ def _consider(
     file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
 ) -> Sequence[Considered] | str:
     """Return the candidates, or why there are none; runs in the background, where the parser is imported too."""
-    from core.run.considered import considered
+    from rtc_inspector.core.run.considered import considered
 
     if file.is_test:
         return "tests are never sampled"
@@ -92,7 +92,7 @@ def _consider(
 @lru_cache(maxsize=2)
 def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
     """Return the kept coverage of the run's own files, or None where they have changed since."""
-    from core.regions.kept_coverage import kept
-    from core.source.codebase import content_fingerprint
+    from rtc_inspector.core.regions.kept_coverage import kept
+    from rtc_inspector.core.source.codebase import content_fingerprint
 
     return kept(fingerprint) if content_fingerprint(codebase) == fingerprint else None

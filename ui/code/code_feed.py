@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from core.store.rows import ItemRow
-from ui.background.gateway import Gateway
-from ui.code.view import CodeView
-from ui.presenters import COMMIT, MARK, past_name, presenter
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.presenters import COMMIT, MARK, past_name, presenter
 
 
 class CodeFeed(QObject):
@@ -106,7 +106,7 @@ class CodeFeed(QObject):
 
 
 def _read(project: Path, commit: str, path: str) -> str:
-    from core.source.commits import text_before
+    from rtc_inspector.core.source.commits import text_before
 
     return text_before(project, commit, path)
 

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from ui.code.block_painter import (
+from rtc_inspector.ui.code.block_painter import (
     CandidateBlock,
     Canvas,
     card_words,
@@ -27,14 +27,14 @@ from ui.code.block_painter import (
     paint_outline,
     paint_tag,
 )
-from ui.code.blocks import TAB, Block, at_line
-from ui.code.highlight import Highlight, TokenSpan
-from ui.code.hover_card import HoverCard
-from ui.style.controls import SELECTABLE
-from ui.style.fonts import fixed_font
-from ui.style.marks import draw_mark
-from ui.style.region_state import RegionState, state_colour
-from ui.style.theme import current_theme
+from rtc_inspector.ui.code.blocks import TAB, Block, at_line
+from rtc_inspector.ui.code.highlight import Highlight, TokenSpan
+from rtc_inspector.ui.code.hover_card import HoverCard
+from rtc_inspector.ui.style.controls import SELECTABLE
+from rtc_inspector.ui.style.fonts import fixed_font
+from rtc_inspector.ui.style.marks import draw_mark
+from rtc_inspector.ui.style.region_state import RegionState, state_colour
+from rtc_inspector.ui.style.theme import current_theme
 
 HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""

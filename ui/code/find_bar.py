@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.style.controls import BAR, button, field, label, on_ground, row
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style.controls import BAR, button, field, label, on_ground, row
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class FindBar(QWidget):

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from core.kinds import counted
-from ui.code.blocks import Placed
-from ui.style.controls import button, label, on_ground, row, switch
-from ui.style.fonts import bold
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.ui.code.blocks import Placed
+from rtc_inspector.ui.style.controls import button, label, on_ground, row, switch
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class PathLabel(QLabel):

@@ -12,9 +12,9 @@ from pygments.token import Comment, Keyword, Text, Whitespace, _TokenType
 from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QPlainTextEdit
 
-from ui.diff.colouring import lexer_for
-from ui.diff.lines import units
-from ui.style.theme import current_theme
+from rtc_inspector.ui.diff.colouring import lexer_for
+from rtc_inspector.ui.diff.lines import units
+from rtc_inspector.ui.style.theme import current_theme
 
 MARGIN = 40
 """Lines coloured above and below the visible ones."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from core.kinds import CONDITIONS, counted, task
-from ui.code.blocks import Block
-from ui.style.controls import column
-from ui.style.fonts import interface_font
-from ui.style.region_state import number, state_words
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import CONDITIONS, counted, task
+from rtc_inspector.ui.code.blocks import Block
+from rtc_inspector.ui.style.controls import column
+from rtc_inspector.ui.style.fonts import interface_font
+from rtc_inspector.ui.style.region_state import number, state_words
+from rtc_inspector.ui.style.theme import SPACE
 
 MOST_FIGURES = 4
 """Further ones have no room on the card."""

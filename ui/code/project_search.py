@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.types import SourceFile
-from ui.code.source_text import SourceText
-from ui.diff.lines import units
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.diff.lines import units
 
 MOST = 2_000
 """Places found at most; more are not read by anybody."""

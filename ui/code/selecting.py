@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
-from core.errors import ProjectError
-from core.types import Item, Region, SourceFile, Span
-from ui.background.gateway import Gateway
-from ui.code.blocks import OpenFile
-from ui.code.editor import CodeEditor
-from ui.code.source_text import Place, SourceText
-from ui.style.controls import BAR, button, label, on_ground
-from ui.style.region_state import state_words, tests_said
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.types import Item, Region, SourceFile, Span
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.blocks import OpenFile
+from rtc_inspector.ui.code.editor import CodeEditor
+from rtc_inspector.ui.code.source_text import Place, SourceText
+from rtc_inspector.ui.style.controls import BAR, button, label, on_ground
+from rtc_inspector.ui.style.region_state import state_words, tests_said
+from rtc_inspector.ui.style.theme import SPACE
 
 REST = 150
 """Milliseconds a selection stays as it is before it is looked at."""
@@ -225,7 +225,7 @@ UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 def _snapped(file: SourceFile, span: Span) -> Region | str:
     """Return the whole statements, or why there are none; in the background, where the parser is imported too."""
-    from core.regions.candidates import snap
+    from rtc_inspector.core.regions.candidates import snap
 
     if file.is_test:
         return "This file belongs to the tests, which are never sampled."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from ui.diff.lines import BREAK, units
+from rtc_inspector.ui.diff.lines import BREAK, units
 
 _BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\ufffd"))
 """Characters that Qt would turn into line breaks or keeps for itself."""

@@ -10,20 +10,20 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow
-from core.types import Codebase, SourceFile, Span
-from ui.background.gateway import Gateway
-from ui.code.blocks import Block, OpenFile, Placed, neighbour, place
-from ui.code.candidates import Candidates
-from ui.code.editor import CodeEditor
-from ui.code.find_bar import FindBar
-from ui.code.header import CodeHeader
-from ui.code.highlight import tokenise
-from ui.code.selecting import ProbeBar, Selecting
-from ui.code.source_text import SourceText
-from ui.presenters import MARK
-from ui.style.controls import bind, column
-from ui.style.region_state import region_state
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import Codebase, SourceFile, Span
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.blocks import Block, OpenFile, Placed, neighbour, place
+from rtc_inspector.ui.code.candidates import Candidates
+from rtc_inspector.ui.code.editor import CodeEditor
+from rtc_inspector.ui.code.find_bar import FindBar
+from rtc_inspector.ui.code.header import CodeHeader
+from rtc_inspector.ui.code.highlight import tokenise
+from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
+from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.presenters import MARK
+from rtc_inspector.ui.style.controls import bind, column
+from rtc_inspector.ui.style.region_state import region_state
 
 PAST_KEPT = 30
 """Files of the history whose text is kept."""

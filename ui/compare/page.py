@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from core.comparison.export import write_pairs_csv
-from core.comparison.values import Comparison, Pair
-from ui.compare.standings import Standings
-from ui.compare.summary import Summary
-from ui.compare.traces import Traces, TraceSide
-from ui.figures.exporting import ExportButton
-from ui.panels.empty import EmptyState
-from ui.style.controls import BAR, bind, button, column, label, row
+from rtc_inspector.core.comparison.export import write_pairs_csv
+from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.ui.compare.standings import Standings
+from rtc_inspector.ui.compare.summary import Summary
+from rtc_inspector.ui.compare.traces import Traces, TraceSide
+from rtc_inspector.ui.figures.exporting import ExportButton
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row
 
 if TYPE_CHECKING:
-    from ui.figures.view import FiguresView
+    from rtc_inspector.ui.figures.view import FiguresView
 
 SIDES = "Trace in the reference", "Trace in the other run"
 
@@ -98,7 +98,7 @@ class ComparePage(QWidget):
     def figures(self) -> FiguresView:
         """Return the figures of all the runs together; they are made when they are first looked at."""
         if self._figures is None:
-            from ui.figures.view import FiguresView
+            from rtc_inspector.ui.figures.view import FiguresView
 
             self._figures = FiguresView()
             self._stack.addWidget(self._figures)

@@ -9,14 +9,14 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QWidget
 
-from core.comparison.values import Comparison, Pair
-from core.comparison.words import capital
-from core.kinds import noun
-from ui.style.controls import FilterField, bind, column, has_words, label, row, switch
-from ui.style.region_state import goodness, number
-from ui.style.tables import FRACTION, RIGHT, HeatDelegate, Index, ListedRows, table
-from ui.style.text_size import grown
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.core.comparison.words import capital
+from rtc_inspector.core.kinds import noun
+from rtc_inspector.ui.style.controls import FilterField, bind, column, has_words, label, row, switch
+from rtc_inspector.ui.style.region_state import goodness, number
+from rtc_inspector.ui.style.tables import FRACTION, RIGHT, HeatDelegate, Index, ListedRows, table
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 PLACE, FIRST, SECOND, DIFFERENCE, SECONDARY = range(5)
 TIPS = (

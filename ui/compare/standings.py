@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.comparison.values import Comparison, Difference
-from core.comparison.words import bounded, capital, further, p_words
-from core.kinds import noun
-from core.store.rows import RunRow
-from ui.compare.keys import REFERENCE
-from ui.style.controls import bind, column
-from ui.style.tables import Cell, CellModel, Head, table, widths
-from ui.style.text_size import TextSize
+from rtc_inspector.core.comparison.values import Comparison, Difference
+from rtc_inspector.core.comparison.words import bounded, capital, further, p_words
+from rtc_inspector.core.kinds import noun
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.compare.keys import REFERENCE
+from rtc_inspector.ui.style.controls import bind, column
+from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table, widths
+from rtc_inspector.ui.style.text_size import TextSize
 
 MOST_ROWS = 5
 _JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"

@@ -8,18 +8,18 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from core.analyses.compared import scatter
-from core.comparison import words
-from core.comparison.values import Comparison, FilePair
-from core.comparison.words import run_words
-from core.figures import Link
-from core.kinds import noun
-from ui.background.turns import Turns
-from ui.compare.pair_list import PairList
-from ui.figures.view import FigureView
-from ui.style.controls import Section, bind, column, label, split
-from ui.style.tables import BarDelegate, Cell, CellModel, Head, table, widths
-from ui.style.theme import SPACE
+from rtc_inspector.core.analyses.compared import scatter
+from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison.values import Comparison, FilePair
+from rtc_inspector.core.comparison.words import run_words
+from rtc_inspector.core.figures import Link
+from rtc_inspector.core.kinds import noun
+from rtc_inspector.ui.background.turns import Turns
+from rtc_inspector.ui.compare.pair_list import PairList
+from rtc_inspector.ui.figures.view import FigureView
+from rtc_inspector.ui.style.controls import Section, bind, column, label, split
+from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, table, widths
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class Details(QTabWidget):

@@ -8,16 +8,16 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.comparison.values import Comparison, Pair
-from core.comparison.words import run_words
-from core.store.rows import ItemRow, RunRow, SampleRow
-from ui.compare.keys import STEPS
-from ui.compare.pair_list import place
-from ui.panels.diff import DiffPanel
-from ui.panels.roundtrip import RoundTripPanel
-from ui.presenters import describes, diff_title, rebuilt, scored_against
-from ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
-from ui.style.theme import SPACE
+from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.core.comparison.words import run_words
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.ui.compare.keys import STEPS
+from rtc_inspector.ui.compare.pair_list import place
+from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
+from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, scored_against
+from rtc_inspector.ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class TraceSide(QWidget):

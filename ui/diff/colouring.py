@@ -10,10 +10,10 @@ from pygments.token import _TokenType
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from ui.diff.lines import units
-from ui.diff.pane_lines import PaneLine
-from ui.diff.rows import Kind
-from ui.style.theme import current_theme
+from rtc_inspector.ui.diff.lines import units
+from rtc_inspector.ui.diff.pane_lines import PaneLine
+from rtc_inspector.ui.diff.rows import Kind
+from rtc_inspector.ui.style.theme import current_theme
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer

@@ -9,14 +9,14 @@ from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QWidget
 
-from ui.diff.colouring import Spans
-from ui.diff.lines import PAIR
-from ui.diff.pane import Pane
-from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
-from ui.diff.rows import Kind, TextDiff
-from ui.style.controls import FOCUS_RING, column, label, row, split
-from ui.style.text_size import grown
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.ui.diff.colouring import Spans
+from rtc_inspector.ui.diff.lines import PAIR
+from rtc_inspector.ui.diff.pane import Pane
+from rtc_inspector.ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
+from rtc_inspector.ui.diff.rows import Kind, TextDiff
+from rtc_inspector.ui.style.controls import FOCUS_RING, column, label, row, split
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 LEAST = 3.0
 """Pixels that a mark in the map of changes is high at least."""

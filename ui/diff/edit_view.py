@@ -8,12 +8,12 @@ from itertools import groupby
 
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow
-from core.types import OLD_LINE
-from ui.diff.pane_lines import PaneLine, patch
-from ui.diff.rows import Cell, Kind, compare
-from ui.diff.threeway import EditDiff, EditRow, Made, compare_edit
-from ui.diff.view import DiffFrame
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import OLD_LINE
+from rtc_inspector.ui.diff.pane_lines import PaneLine, patch
+from rtc_inspector.ui.diff.rows import Cell, Kind, compare
+from rtc_inspector.ui.diff.threeway import EditDiff, EditRow, Made, compare_edit
+from rtc_inspector.ui.diff.view import DiffFrame
 
 TITLES = ("Old", "New", "Predicted")
 OLD, NEW, PREDICTED = 0, 1, 2

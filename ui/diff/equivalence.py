@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ui.diff.lines import indents, parsed
+from rtc_inspector.ui.diff.lines import indents, parsed
 
 MOST_CHARACTERS = 150_000
 """Of one text; longer ones are not parsed (a second's work)."""

@@ -21,12 +21,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from ui.diff.colouring import Colouring, Spans
-from ui.diff.pane_lines import PaneLine
-from ui.diff.rows import Kind
-from ui.style.controls import FOCUS_RING, SELECTABLE
-from ui.style.fonts import bold, write_fixed
-from ui.style.theme import current_theme
+from rtc_inspector.ui.diff.colouring import Colouring, Spans
+from rtc_inspector.ui.diff.pane_lines import PaneLine
+from rtc_inspector.ui.diff.rows import Kind
+from rtc_inspector.ui.style.controls import FOCUS_RING, SELECTABLE
+from rtc_inspector.ui.style.fonts import bold, write_fixed
+from rtc_inspector.ui.style.theme import current_theme
 
 TAB = 4
 """Columns of a tab stop."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ui.diff.changes import Marks
-from ui.diff.rows import Cell, Kind, Row, TextDiff
+from rtc_inspector.ui.diff.changes import Marks
+from rtc_inspector.ui.diff.rows import Cell, Kind, Row, TextDiff
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ui.diff.align import Block, align
-from ui.diff.changes import Marks, marks, pair
-from ui.diff.equivalence import Trees
-from ui.diff.lines import set_aside, split
+from rtc_inspector.ui.diff.align import Block, align
+from rtc_inspector.ui.diff.changes import Marks, marks, pair
+from rtc_inspector.ui.diff.equivalence import Trees
+from rtc_inspector.ui.diff.lines import set_aside, split
 
 
 class Kind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ui.diff.rows import Cell, Kind, Row, compare
+from rtc_inspector.ui.diff.rows import Cell, Kind, Row, compare
 
 
 class Made(StrEnum):

@@ -7,12 +7,23 @@ from functools import partial
 
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from ui.diff.columns import Columns
-from ui.diff.lines import PAIR, Sides
-from ui.diff.pane_lines import Lines, PairLines, patch
-from ui.diff.rows import Kind, TextDiff, compare
-from ui.style.controls import BAR, ElidedLabel, bind, button, column, copy_menu, embolden, label, row, switch
-from ui.style.theme import SPACE
+from rtc_inspector.ui.diff.columns import Columns
+from rtc_inspector.ui.diff.lines import PAIR, Sides
+from rtc_inspector.ui.diff.pane_lines import Lines, PairLines, patch
+from rtc_inspector.ui.diff.rows import Kind, TextDiff, compare
+from rtc_inspector.ui.style.controls import (
+    BAR,
+    ElidedLabel,
+    bind,
+    button,
+    column,
+    copy_menu,
+    embolden,
+    label,
+    row,
+    switch,
+)
+from rtc_inspector.ui.style.theme import SPACE
 
 STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
 """Name, words and key of each step from change to change."""

@@ -7,12 +7,12 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from core.figures import Cell as GridCell
-from core.figures import Estimate, Grid, Table
-from core.figures.reading import Mark, heat, in_words, marks, number, row_words
-from ui.style.controls import bind, column, label
-from ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
-from ui.style.theme import SPACE, current_theme, mix
+from rtc_inspector.core.figures import Cell as GridCell
+from rtc_inspector.core.figures import Estimate, Grid, Table
+from rtc_inspector.core.figures.reading import Mark, heat, in_words, marks, number, row_words
+from rtc_inspector.ui.style.controls import bind, column, label
+from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
+from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 
 HIGHEST = 8_000
 """Pixels of the picture of a long table; what does not fit is said in it."""

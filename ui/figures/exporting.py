@@ -9,8 +9,8 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
-from ui.file_names import ask_where
-from ui.style.controls import MenuButton, to_clipboard
+from rtc_inspector.ui.file_names import ask_where
+from rtc_inspector.ui.style.controls import MenuButton, to_clipboard
 
 SCALE = 2
 """Pixels of a picture for each on screen."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from ui.reading.inspection import FIGURES, Inspection
-from ui.reading.rereading import Rereading
+from rtc_inspector.ui.reading.inspection import FIGURES, Inspection
+from rtc_inspector.ui.reading.rereading import Rereading
 
 if TYPE_CHECKING:
-    from core.figures import Figure
-    from core.store.reader import Reader
+    from rtc_inspector.core.figures import Figure
+    from rtc_inspector.core.store.reader import Reader
 
 
 class FigureFeed(QObject):
@@ -54,6 +54,6 @@ class FigureFeed(QObject):
 
 
 def _analysed(runs: tuple[int, ...], chosen: dict[str, str], reader: Reader) -> list[Figure]:
-    from core.analyses.registry import analyse  # in the background: the window opens sooner
+    from rtc_inspector.core.analyses.registry import analyse  # in the background: the window opens sooner
 
     return analyse(reader, runs, chosen=chosen)

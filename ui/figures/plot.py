@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter
-from core.figures.reading import Mark, bar_width, bins, groups_of, marks, spans, tick_words, ticks
-from ui.style.controls import FOCUS_RING, column
-from ui.style.theme import current_theme
+from rtc_inspector.core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter
+from rtc_inspector.core.figures.reading import Mark, bar_width, bins, groups_of, marks, spans, tick_words, ticks
+from rtc_inspector.ui.style.controls import FOCUS_RING, column
+from rtc_inspector.ui.style.theme import current_theme
 
 Drawn = Scatter | Lines | Bars | Histogram
 

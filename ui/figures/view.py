@@ -9,15 +9,27 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QStackedWidget, QWidget
 
-from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Series, Table
-from core.figures.export import csv
-from core.figures.reading import Mark, groups_of, in_words, marks, number
-from ui.figures.cells import Cells
-from ui.figures.exporting import ExportButton
-from ui.figures.plot import Plot
-from ui.style.controls import ElidedLabel, column, discard, label, on_ground, row, switch
-from ui.style.flow import Flow
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.core.figures import (
+    Bars,
+    Choice,
+    Estimate,
+    Figure,
+    Grid,
+    Histogram,
+    Lines,
+    Link,
+    Sentence,
+    Series,
+    Table,
+)
+from rtc_inspector.core.figures.export import csv
+from rtc_inspector.core.figures.reading import Mark, groups_of, in_words, marks, number
+from rtc_inspector.ui.figures.cells import Cells
+from rtc_inspector.ui.figures.exporting import ExportButton
+from rtc_inspector.ui.figures.plot import Plot
+from rtc_inspector.ui.style.controls import ElidedLabel, column, discard, label, on_ground, row, switch
+from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""

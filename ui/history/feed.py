@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from core.store.rows import ItemRow, RunRow
-from ui.background.gateway import Gateway
-from ui.history.panel import NOTHING, HistoryPanel, searched
-from ui.presenters import COMMIT, presenter
-from ui.shell.notices import say_in_place
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.history.panel import NOTHING, HistoryPanel, searched
+from rtc_inspector.ui.presenters import COMMIT, presenter
+from rtc_inspector.ui.shell.notices import say_in_place
 
 if TYPE_CHECKING:
-    from core.source.commits import CommitList
+    from rtc_inspector.core.source.commits import CommitList
 
 FIRST = 300
 """Commits shown while the others are read."""
@@ -83,7 +83,7 @@ class HistoryFeed(QObject):
 
 
 def _list(root: Path, revision: str | None, most: int | None) -> Read:
-    from core.source.commits import list_commits  # git's library is loaded when it is first needed
+    from rtc_inspector.core.source.commits import list_commits  # git's library is loaded when it is first needed
 
     found = list_commits(root, revision, most)
     return found, [searched(commit) for commit in found.commits]

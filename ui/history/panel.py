@@ -10,17 +10,17 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
-from core.store.rows import ItemRow
-from ui.panels.empty import EmptyState
-from ui.presenters import COMMIT
-from ui.style.controls import BAR, FilterField, column, label, row, switch
-from ui.style.marks import mark_icon
-from ui.style.region_state import RegionState, region_state, state_words
-from ui.style.tables import Index, ListedRows, table
-from ui.style.text_size import grown
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.presenters import COMMIT
+from rtc_inspector.ui.style.controls import BAR, FilterField, column, label, row, switch
+from rtc_inspector.ui.style.marks import mark_icon
+from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
+from rtc_inspector.ui.style.tables import Index, ListedRows, table
+from rtc_inspector.ui.style.text_size import grown
 
 if TYPE_CHECKING:
-    from core.source.commits import CommitLine
+    from rtc_inspector.core.source.commits import CommitLine
 
 
 STATE, DAY, AUTHOR, SUBJECT, EDITS = range(5)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from core.errors import UserError
-from ui.shell.remembered import Remembered
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.ui.shell.remembered import Remembered
 
 WINDOW = "window"
 """Reach of a key that works wherever the focus is."""

@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
-from core.errors import UserError
-from ui.keys.keymap import Binding, KeyMap
-from ui.shell.fields import error_words, say
-from ui.style.controls import PAGE, FilterField, bind, column, has_words, label, push, row
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.ui.keys.keymap import Binding, KeyMap
+from rtc_inspector.ui.shell.fields import error_words, say
+from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, has_words, label, push, row
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 IDLE = "Choose a line and press Enter to give it another key"
 MODIFIERS = frozenset(

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
-from ui.style.controls import bind
+from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
+from rtc_inspector.ui.style.controls import bind
 
 MOST_MODES = 24
 """Modes that can have a key: nine by default, the others when the user gives them one."""

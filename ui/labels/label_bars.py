@@ -8,15 +8,15 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QSpinBox, QWidget
 
-from core.store.rows import SampleRow
-from ui.labels.label_actions import LabelActions, keys_of, name_keys
-from ui.panels.badge import Badge
-from ui.presenters import describes
-from ui.shell.fields import indent
-from ui.style.controls import BAR, ElidedLabel, MenuButton, button, embolden, label, row
-from ui.style.flow import Flow
-from ui.style.outcomes import verdict_role, verdict_text
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of, name_keys
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.presenters import describes
+from rtc_inspector.ui.shell.fields import indent
+from rtc_inspector.ui.style.controls import BAR, ElidedLabel, MenuButton, button, embolden, label, row
+from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.outcomes import verdict_role, verdict_text
+from rtc_inspector.ui.style.theme import SPACE
 
 FORMATS = (
     ("JSON lines…", "jsonl"),

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, TextIO
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.errors import UserError
-from core.kinds import counted
-from core.store.label_import import import_labels
-from core.store.label_studio import labelling_interface, write_label_studio
-from core.store.labels import write_labels_csv, write_labels_jsonl
-from core.taxonomy import Taxonomy
-from ui.background.scribe import Scribe
-from ui.file_names import ask_where
-from ui.labels.labelling import Labelling
-from ui.reading.inspection import Inspection
-from ui.shell.notices import NoticeBar, NoticeText
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.store.label_import import import_labels
+from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
+from rtc_inspector.core.store.labels import write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.taxonomy import Taxonomy
+from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.file_names import ask_where
+from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.reading.inspection import Inspection
+from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
-    from core.store.writer import Store
+    from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.core.store.writer import Store
 
     Write = Callable[[Reader, Sequence[int], TextIO], int]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from core.store.rows import LabelRow, ReconstructionRow
+from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 
 
 class QueueKind(StrEnum):

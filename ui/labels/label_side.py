@@ -8,12 +8,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QGridLayout, QSizePolicy, QWidget
 
-from core.taxonomy import ErrorMode
-from ui.labels.label_actions import LabelActions, keys_of
-from ui.style.controls import column, discard, embolden, field, label, on_ground, row, switch
-from ui.style.fonts import bold
-from ui.style.text_size import grown
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.core.taxonomy import ErrorMode
+from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of
+from rtc_inspector.ui.style.controls import column, discard, embolden, field, label, on_ground, row, switch
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 MOST_LINES = 8
 """Lines of a definition that are looked at as whole."""

@@ -10,17 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow, SampleRow, TestRow
-from ui.diff.columns import Columns
-from ui.diff.edit_view import TITLES, EditLines, shown_edit
-from ui.diff.lines import lost_indentation, restored
-from ui.diff.pane_lines import PairLines
-from ui.diff.rows import compare
-from ui.panels.card import CardScroll
-from ui.panels.text_box import TextBox
-from ui.presenters import describes, presenter
-from ui.style.controls import breakable, column, label, split
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.ui.diff.columns import Columns
+from rtc_inspector.ui.diff.edit_view import TITLES, EditLines, shown_edit
+from rtc_inspector.ui.diff.lines import lost_indentation, restored
+from rtc_inspector.ui.diff.pane_lines import PairLines
+from rtc_inspector.ui.diff.rows import compare
+from rtc_inspector.ui.panels.card import CardScroll
+from rtc_inspector.ui.panels.text_box import TextBox
+from rtc_inspector.ui.presenters import describes, presenter
+from rtc_inspector.ui.style.controls import breakable, column, label, split
+from rtc_inspector.ui.style.theme import SPACE
 
 MOST_WORDS, LEAST_WORDS = 0.5, 40
 """Share of the height that a description may take, and pixels that it may take in any case."""

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.errors import Bug
-from core.store.labels import mode_names
-from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow, TestRow
-from core.syntax import around
-from core.taxonomy import Taxonomy
-from core.types import LabelKind, SourceFile
-from ui.background.scribe import Scribe
-from ui.labels.label_bars import LabelQueueBar
-from ui.labels.label_queue import TELLING, Asked, Given, Labelled, LabelQueue, QueueKind, make_queue
-from ui.labels.labels import LabelsPanel
-from ui.reading.inspection import TRACE, Inspection, LookedAt
-from ui.reading.rereading import Rereading
-from ui.shell.remembered import Remembered
+from rtc_inspector.core.errors import Bug
+from rtc_inspector.core.store.labels import mode_names
+from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow, TestRow
+from rtc_inspector.core.syntax import around
+from rtc_inspector.core.taxonomy import Taxonomy
+from rtc_inspector.core.types import LabelKind, SourceFile
+from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.labels.label_bars import LabelQueueBar
+from rtc_inspector.ui.labels.label_queue import TELLING, Asked, Given, Labelled, LabelQueue, QueueKind, make_queue
+from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt
+from rtc_inspector.ui.reading.rereading import Rereading
+from rtc_inspector.ui.shell.remembered import Remembered
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 KEPT = 200
 """Samples kept ready to be shown again."""

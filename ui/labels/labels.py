@@ -9,20 +9,20 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from core.store.labels import named
-from core.store.rows import ItemRow, LabelRow, SampleRow, TestRow
-from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from ui.labels.label_actions import LabelActions, keys_of, name_keys
-from ui.labels.label_bars import LabelBar
-from ui.labels.label_queue import Given, LabelSession
-from ui.labels.label_side import LabelSide
-from ui.labels.label_subject import LabelSubject
-from ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
-from ui.panels.card import CardScroll
-from ui.panels.empty import EmptyState
-from ui.presenters import sample_name
-from ui.style.controls import bind, column, split
-from ui.style.text_size import grown
+from rtc_inspector.core.store.labels import named
+from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow, TestRow
+from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
+from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of, name_keys
+from rtc_inspector.ui.labels.label_bars import LabelBar
+from rtc_inspector.ui.labels.label_queue import Given, LabelSession
+from rtc_inspector.ui.labels.label_side import LabelSide
+from rtc_inspector.ui.labels.label_subject import LabelSubject
+from rtc_inspector.ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
+from rtc_inspector.ui.panels.card import CardScroll
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.presenters import sample_name
+from rtc_inspector.ui.style.controls import bind, column, split
+from rtc_inspector.ui.style.text_size import grown
 
 WIDEST_SIDE = 430
 """Pixels that modes and note take at most."""

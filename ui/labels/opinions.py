@@ -9,10 +9,10 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from core.store.rows import LabelRow
-from core.types import LabelKind
-from ui.style.controls import button, column, embolden, label, row
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.types import LabelKind
+from rtc_inspector.ui.style.controls import button, column, embolden, label, row
+from rtc_inspector.ui.style.theme import SPACE
 
 ACROSS = 4
 """Cards beside each other before the next row begins."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ui.panels.diff import DiffPanel
-from ui.panels.metrics import MetricsPanel
-from ui.panels.preparing import Preparing
-from ui.panels.prompt import PromptPanel
-from ui.panels.roundtrip import RoundTripPanel
-from ui.panels.run import RunPanel
-from ui.panels.tests import TestsPanel
-from ui.panels.wide import WidePanel
+from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.panels.metrics import MetricsPanel
+from rtc_inspector.ui.panels.preparing import Preparing
+from rtc_inspector.ui.panels.prompt import PromptPanel
+from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
+from rtc_inspector.ui.panels.run import RunPanel
+from rtc_inspector.ui.panels.tests import TestsPanel
+from rtc_inspector.ui.panels.wide import WidePanel
 
 __all__ = [
     "DiffPanel",

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.style.fonts import bold
-from ui.style.theme import current_theme
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.theme import current_theme
 
 PAD = 6
 SIZE = 8 / 9

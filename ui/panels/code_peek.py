@@ -6,11 +6,11 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.kinds import counted
-from ui.diff.colouring import Span, lexer_for, spans_by_line
-from ui.diff.lines import level, split
-from ui.style.fonts import write_fixed
-from ui.style.theme import current_theme
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.ui.diff.colouring import Span, lexer_for, spans_by_line
+from rtc_inspector.ui.diff.lines import level, split
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.theme import current_theme
 
 PAD = 6
 

@@ -7,14 +7,14 @@ from functools import cached_property
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow, SampleRow
-from ui.diff.edit_view import EditView, ShownEdit, shown_edit
-from ui.diff.equivalence import MOST_CHARACTERS
-from ui.diff.lines import PAIR, Sides, lost_indentation, restored
-from ui.diff.view import DiffView
-from ui.panels.empty import EmptyState
-from ui.presenters import describes, presenter
-from ui.style.controls import column
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.ui.diff.edit_view import EditView, ShownEdit, shown_edit
+from rtc_inspector.ui.diff.equivalence import MOST_CHARACTERS
+from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
+from rtc_inspector.ui.diff.view import DiffView
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.presenters import describes, presenter
+from rtc_inspector.ui.style.controls import column
 
 
 class DiffPanel(QWidget):

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from ui.style.controls import breakable, column, label, push, row
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style.controls import breakable, column, label, push, row
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class EmptyState(QWidget):

@@ -8,15 +8,15 @@ from collections.abc import Set as AbstractSet
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.kinds import FIRST_KIND, Kind
-from core.metrics.registry import METRICS, Metric, metric
-from core.store.rows import ItemRow, SampleRow
-from core.types import Form
-from ui.panels.empty import EmptyState
-from ui.presenters import judged_by_tests, sample_name
-from ui.style.controls import BAR, column, copy_menu, label, row
-from ui.style.outcomes import verdict_role, verdict_text
-from ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, widths
+from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.metrics.registry import METRICS, Metric, metric
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.core.types import Form
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.presenters import judged_by_tests, sample_name
+from rtc_inspector.ui.style.controls import BAR, column, copy_menu, label, row
+from rtc_inspector.ui.style.outcomes import verdict_role, verdict_text
+from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, widths
 
 FIRST = 2
 """Columns before the metrics."""

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from core.kinds import FIRST_KIND, Kind
-from core.run.events import Progress
-from ui.style.controls import column, give_role, label, on_ground, push, row
-from ui.style.text_size import grown
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.run.events import Progress
+from rtc_inspector.ui.style.controls import column, give_role, label, on_ground, push, row
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE
 
 LOAD, LEARN, DRAW, ASK = range(4)
 DONE, NOW, LATER = "✓", "▸", "·"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import SampleRow
-from ui.panels.badge import Badge
-from ui.panels.empty import EmptyState
-from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, column, copy_menu, embolden, label, row, split
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.text_box import TextBox
+from rtc_inspector.ui.style.controls import BAR, ElidedLabel, column, copy_menu, embolden, label, row, split
 
 
 class PromptPanel(QWidget):

@@ -9,18 +9,18 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from core.generation import Role
-from core.kinds import FIRST_KIND, Kind, article, known
-from core.store.rows import ItemRow, SampleRow
-from core.types import Form
-from ui.panels.card import CardScroll
-from ui.panels.empty import EmptyState
-from ui.panels.roundtrip_header import RoundTripHeader
-from ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
-from ui.panels.streams import Place, Streams
-from ui.presenters import Node, rebuilt, role_name, trace
-from ui.style.controls import button, column, discard, label
-from ui.style.theme import SPACE
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, known
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.core.types import Form
+from rtc_inspector.ui.panels.card import CardScroll
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.roundtrip_header import RoundTripHeader
+from rtc_inspector.ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
+from rtc_inspector.ui.panels.streams import Place, Streams
+from rtc_inspector.ui.presenters import Node, rebuilt, role_name, trace
+from rtc_inspector.ui.style.controls import button, column, discard, label
+from rtc_inspector.ui.style.theme import SPACE
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530

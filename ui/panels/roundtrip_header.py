@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow
-from ui.panels.badge import Badge
-from ui.panels.code_peek import CodePeek
-from ui.presenters import presenter
-from ui.style.controls import ElidedLabel, column, on_ground, row
-from ui.style.flow import Flow
-from ui.style.region_state import UNFINISHED, goodness
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.code_peek import CodePeek
+from rtc_inspector.ui.presenters import presenter
+from rtc_inspector.ui.style.controls import ElidedLabel, column, on_ground, row
+from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
+from rtc_inspector.ui.style.theme import SPACE
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
 

@@ -10,17 +10,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from core.figures import Figure, Sentence, Table
-from core.store.rows import RunRow
-from ui.panels.empty import EmptyState
-from ui.provenance import Groups, as_text, provenance
-from ui.style.controls import bind, button, column, label, row, split, to_clipboard
-from ui.style.fonts import bold
-from ui.style.text_size import TextSize, grown
-from ui.style.theme import SPACE
+from rtc_inspector.core.figures import Figure, Sentence, Table
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.provenance import Groups, as_text, provenance
+from rtc_inspector.ui.style.controls import bind, button, column, label, row, split, to_clipboard
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.text_size import TextSize, grown
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from ui.figures.view import FiguresView
+    from rtc_inspector.ui.figures.view import FiguresView
 
 
 NAMES = 132
@@ -133,7 +133,7 @@ class RunPanel(QWidget):
         return self._insert_view(self._body.count() - 1)
 
     def _insert_view(self, place: int) -> FiguresView:
-        from ui.figures.view import FiguresView  # its library takes a moment to load
+        from rtc_inspector.ui.figures.view import FiguresView  # its library takes a moment to load
 
         made = FiguresView()
         made.opened.connect(self.opened)

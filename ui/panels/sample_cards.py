@@ -5,16 +5,16 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
-from core.store.rows import ItemRow, SampleRow
-from ui.panels.badge import Badge
-from ui.panels.card import Card
-from ui.panels.code_peek import CodePeek, first_difference
-from ui.presenters import Node, describes, judged_by_tests, recites
-from ui.style.controls import ElidedLabel, Margins, bind, breakable, column, label, row
-from ui.style.flow import Flow
-from ui.style.fonts import write_fixed
-from ui.style.outcomes import verdict_badge
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.card import Card
+from rtc_inspector.ui.panels.code_peek import CodePeek, first_difference
+from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites
+from rtc_inspector.ui.style.controls import ElidedLabel, Margins, bind, breakable, column, label, row
+from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.outcomes import verdict_badge
+from rtc_inspector.ui.style.theme import SPACE
 
 CARET = "▍"
 WORDS = 5

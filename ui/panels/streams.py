@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.store.rows import SampleRow
+from rtc_inspector.core.store.rows import SampleRow
 
 MOST = 256
 """Unfinished texts kept at a time; the oldest go first."""

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from core.metrics.output_match import parted
-from core.store.rows import TestRow, VerdictRow
-from ui.panels.badge import Badge
-from ui.panels.empty import EmptyState
-from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, field, row, split, switch
-from ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
-from ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
+from rtc_inspector.core.metrics.output_match import parted
+from rtc_inspector.core.store.rows import TestRow, VerdictRow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.text_box import TextBox
+from rtc_inspector.ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, field, row, split, switch
+from rtc_inspector.ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
+from rtc_inspector.ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
 
 MESSAGE, BEFORE, GAVE = 3, 4, 5
 """Columns."""

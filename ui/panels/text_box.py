@@ -5,9 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from ui.style.controls import FOCUS_RING, SELECTABLE, ElidedLabel, button, column, label, row, to_clipboard
-from ui.style.fonts import write_fixed
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style.controls import (
+    FOCUS_RING,
+    SELECTABLE,
+    ElidedLabel,
+    button,
+    column,
+    label,
+    row,
+    to_clipboard,
+)
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class TextBox(QWidget):

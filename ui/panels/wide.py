@@ -9,15 +9,15 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
-from core.store.rows import ItemRow, SampleRow
-from ui.panels.badge import Badge
-from ui.panels.card import Card
-from ui.panels.code_peek import CodePeek
-from ui.panels.empty import EmptyState
-from ui.presenters import Node, describes, judged_by_tests, trace
-from ui.style.controls import breakable, column, label
-from ui.style.outcomes import verdict_badge
-from ui.style.theme import SPACE
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.card import Card
+from rtc_inspector.ui.panels.code_peek import CodePeek
+from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, trace
+from rtc_inspector.ui.style.controls import breakable, column, label
+from rtc_inspector.ui.style.outcomes import verdict_badge
+from rtc_inspector.ui.style.theme import SPACE
 
 WIDTH = 250
 """Pixels of a tile."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.oracle.bench.project import origin_of
-from core.store.rows import FileRow
-from core.types import Codebase
+from rtc_inspector.core.oracle.bench.project import origin_of
+from rtc_inspector.core.store.rows import FileRow
+from rtc_inspector.core.types import Codebase
 
 LARGEST = 20
 """Files that are looked into for where to begin: of a whole project it would take too long."""

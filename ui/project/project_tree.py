@@ -9,14 +9,14 @@ from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObj
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
-from core.kinds import FIRST_KIND, Kind
-from core.store.rows import FileRow
-from ui.project.project_nodes import ListedFile, Node, build, fill
-from ui.style.icons import icon
-from ui.style.region_state import number
-from ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index
-from ui.style.text_size import TextSize, grown, room_beside
-from ui.style.theme import current_theme
+from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.store.rows import FileRow
+from rtc_inspector.ui.project.project_nodes import ListedFile, Node, build, fill
+from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.region_state import number
+from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index
+from rtc_inspector.ui.style.text_size import TextSize, grown, room_beside
+from rtc_inspector.ui.style.theme import current_theme
 
 NAME, SCORE, REGIONS = range(3)
 COLUMNS = 3

@@ -10,13 +10,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
-from core.kinds import FIRST_KIND, Kind, task
-from core.store.rows import ItemRow
-from ui.presenters import presenter
-from ui.style.marks import mark_icon
-from ui.style.region_state import ORDER, RegionState, goodness, number, region_state, state_words
-from ui.style.tables import FRACTION, RIGHT, Index, ListedRows
-from ui.style.theme import current_theme
+from rtc_inspector.core.kinds import FIRST_KIND, Kind, task
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.presenters import presenter
+from rtc_inspector.ui.style.marks import mark_icon
+from rtc_inspector.ui.style.region_state import ORDER, RegionState, goodness, number, region_state, state_words
+from rtc_inspector.ui.style.tables import FRACTION, RIGHT, Index, ListedRows
+from rtc_inspector.ui.style.theme import current_theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
 _LOW = float("-inf")

@@ -8,14 +8,14 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QWidget
 
-from core.kinds import FIRST_KIND, Kind
-from core.store.rows import ItemRow
-from ui.project.region_model import COLUMNS, FILE, SCORE, RegionFilter, RegionModel
-from ui.style.controls import FilterField, column, row
-from ui.style.region_state import RegionState
-from ui.style.tables import HeatDelegate, RowTable
-from ui.style.text_size import grown, room_beside
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.project.region_model import COLUMNS, FILE, SCORE, RegionFilter, RegionModel
+from rtc_inspector.ui.style.controls import FilterField, column, row
+from rtc_inspector.ui.style.region_state import RegionState
+from rtc_inspector.ui.style.tables import HeatDelegate, RowTable
+from rtc_inspector.ui.style.text_size import grown, room_beside
+from rtc_inspector.ui.style.theme import SPACE
 
 S = RegionState
 STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.store.rows import FileRow, ItemRow, RunRow, SampleRow
-from ui.background.gateway import Gateway
-from ui.style.region_state import UNFINISHED
+from rtc_inspector.core.store.rows import FileRow, ItemRow, RunRow, SampleRow
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.style.region_state import UNFINISHED
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 
 def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
@@ -133,7 +133,7 @@ class Library:
 
     def ask(self, question: Callable[[Reader], T]) -> T:
         """Answer with this thread's connection. Raises StoreError."""
-        from core.run.results import open_reader  # in the background: the window stands sooner
+        from rtc_inspector.core.run.results import open_reader  # in the background: the window stands sooner
 
         # SQLite lets a connection be used by the thread alone that opened it.
         thread = threading.get_ident()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.oracle.bench.project import origin_of, without_binding
-from core.types import Codebase
-from ui.background.gateway import Gateway, ignore
+from rtc_inspector.core.oracle.bench.project import origin_of, without_binding
+from rtc_inspector.core.types import Codebase
+from rtc_inspector.ui.background.gateway import Gateway, ignore
 
 if TYPE_CHECKING:
-    from core.source.checking import Checking
+    from rtc_inspector.core.source.checking import Checking
 
 CHECKED = "checked project"
 
@@ -70,7 +70,7 @@ class OpenProject(QObject):
 
     def _take(self, read: tuple[Codebase, bool]) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
-        from core.source.checking import Checking
+        from rtc_inspector.core.source.checking import Checking
 
         codebase, self.has_history = read
         # Shown before it is known which files compile: the compiler is asked about each.
@@ -101,8 +101,8 @@ class OpenProject(QObject):
 
 def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     """Return the project's files, and whether it has a history."""
-    from core.source.codebase import open_codebase  # in the background: the window opens sooner
-    from core.source.git import in_repository
+    from rtc_inspector.core.source.codebase import open_codebase  # in the background: the window opens sooner
+    from rtc_inspector.core.source.git import in_repository
 
     history = in_repository(root)
     return _as_known(open_codebase(root, compiled=False, python_only=needs_python and not history)), history
@@ -118,14 +118,14 @@ def _as_known(codebase: Codebase) -> Codebase:
 
 def _check(checking: Checking, codebase: Codebase) -> Codebase:
     """Return the same codebase if every file of it compiles."""
-    from core.source.codebase import without
+    from rtc_inspector.core.source.codebase import without
 
     broken = checking.broken()
     return without(codebase, broken) if broken else codebase
 
 
 def _read_one(root: Path, path: str) -> str:
-    from core.source.reading import read
+    from rtc_inspector.core.source.reading import read
 
     text = read(root / path)[0]
     return without_binding(text) if path in origin_of(root).keys else text

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from ui.reading.inspection import Inspection, LookedAt
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 SHORTEST_REST = 500
 """Milliseconds between two readings."""

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.analyses.compared import scatter
-from core.comparison import words
-from core.comparison.values import Comparison, Pair
-from core.kinds import task
-from core.store.reader import Reader
-from ui.report.page import small_enough, template, write_page
-from ui.report.svg import drawn
-from ui.report.traces import Trip, edit_rows, trips
+from rtc_inspector.core.analyses.compared import scatter
+from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.ui.report.page import small_enough, template, write_page
+from rtc_inspector.ui.report.svg import drawn
+from rtc_inspector.ui.report.traces import Trip, edit_rows, trips
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,20 @@ from typing import Any
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
-from core.analyses.registry import analyse
-from core.errors import UserError
-from core.figures import Figure
-from core.kinds import Measure, few, task
-from core.metrics.statistics import interval
-from core.store.files import refuse_database
-from core.store.reader import Reader
-from core.store.rows import GROWING, ItemRow
-from core.types import Score
-from resources import text as resource
-from ui.presenters import presenter
-from ui.provenance import provenance
-from ui.report.svg import drawn
-from ui.report.traces import Trip, edit_rows, trips
+from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures import Figure
+from rtc_inspector.core.kinds import Measure, few, task
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.store.files import refuse_database
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import GROWING, ItemRow
+from rtc_inspector.core.types import Score
+from rtc_inspector.resources import text as resource
+from rtc_inspector.ui.presenters import presenter
+from rtc_inspector.ui.provenance import provenance
+from rtc_inspector.ui.report.svg import drawn
+from rtc_inspector.ui.report.traces import Trip, edit_rows, trips
 
 SHOWN = 20
 """Regions in each of the two lists, halved until the page is small enough."""

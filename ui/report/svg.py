@@ -11,7 +11,7 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from core.figures import (
+from rtc_inspector.core.figures import (
     Bars,
     Estimate,
     Figure,
@@ -26,7 +26,7 @@ from core.figures import (
     Table,
     Tone,
 )
-from core.figures.reading import (
+from rtc_inspector.core.figures.reading import (
     bar_width,
     bin_words,
     bins,

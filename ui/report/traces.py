@@ -8,14 +8,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from core.kinds import role_title
-from core.store.reader import Reader
-from core.store.rows import ItemRow, SampleRow, TestRow
-from core.types import Form
-from ui.diff.lines import lost_indentation, restored
-from ui.diff.rows import Cell, Kind, Row, compare
-from ui.presenters import presenter, recites, scored_against
-from ui.style.outcomes import sign
+from rtc_inspector.core.kinds import role_title
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.core.types import Form
+from rtc_inspector.ui.diff.lines import lost_indentation, restored
+from rtc_inspector.ui.diff.rows import Cell, Kind, Row, compare
+from rtc_inspector.ui.presenters import presenter, recites, scored_against
+from rtc_inspector.ui.style.outcomes import sign
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""

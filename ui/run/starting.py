@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.errors import InspectorError
-from core.kinds import for_words, project_of
-from core.run.events import Progress
-from core.settings import OracleSettings, RunSettings
-from core.store.rows import PaceRow
-from ui.reading.inspection import Inspection
-from ui.reading.open_project import OpenProject
-from ui.run.control import RunControl
-from ui.run.models import ModelList
-from ui.shell.fields import error_words, show_modal
-from ui.shell.run_dialog import RunDialog
-from ui.shell.words_dialog import WordsDialog, Written
+from rtc_inspector.core.errors import InspectorError
+from rtc_inspector.core.kinds import for_words, project_of
+from rtc_inspector.core.run.events import Progress
+from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.store.rows import PaceRow
+from rtc_inspector.ui.reading.inspection import Inspection
+from rtc_inspector.ui.reading.open_project import OpenProject
+from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.run.models import ModelList
+from rtc_inspector.ui.shell.fields import error_words, show_modal
+from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.words_dialog import WordsDialog, Written
 
 if TYPE_CHECKING:
-    from core.oracle.missing import Standing
+    from rtc_inspector.core.oracle.missing import Standing
 
 CHECK = "environment"
 TOO_SLOW = "Not one sample came within a minute: a run of this size takes very long with these models."
@@ -163,6 +163,6 @@ def _place(progress: Progress) -> str:
 
 def _standing(root: Path, settings: OracleSettings) -> Standing:
     """Check the environment; loaded when first asked: few look at the dialog before the window is open."""
-    from core.oracle.missing import check_environment
+    from rtc_inspector.core.oracle.missing import check_environment
 
     return check_environment(root, settings)

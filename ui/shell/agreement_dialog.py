@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QHeaderView, QTableView, QWidget
 
-from core.analyses.agreement import confusion_table
-from core.store.labels import named
-from ui.style.controls import PAGE, column, label, push, row, to_clipboard
-from ui.style.tables import Cell, CellModel, Head, table
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE
+from rtc_inspector.core.analyses.agreement import confusion_table
+from rtc_inspector.core.store.labels import named
+from rtc_inspector.ui.style.controls import PAGE, column, label, push, row, to_clipboard
+from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from core.analyses.agreement import Agreement, PairAgreement
-    from core.metrics.agreement import Estimate
+    from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement
+    from rtc_inspector.core.metrics.agreement import Estimate
 
 SCALE = (
     "Labels of several modes are the same when all of them are; the table of modes asks of each mode by itself whether "

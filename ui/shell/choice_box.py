@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
-from ui.style.controls import column, label
+from rtc_inspector.ui.style.controls import column, label
 
 
 @dataclass(frozen=True, slots=True)

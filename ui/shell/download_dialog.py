@@ -7,14 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
-from core.errors import InspectorError
-from core.models.download import download, parse_wanted
-from core.models.memory import gib
-from ui.background.gateway import Errand, Gateway
-from ui.shell.fields import error_words, say
-from ui.style.controls import DIALOG, column, field, label
-from ui.style.text_size import keep_on_screen
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import InspectorError
+from rtc_inspector.core.models.download import download, parse_wanted
+from rtc_inspector.core.models.memory import gib
+from rtc_inspector.ui.background.gateway import Errand, Gateway
+from rtc_inspector.ui.shell.fields import error_words, say
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.text_size import keep_on_screen
+from rtc_inspector.ui.style.theme import SPACE
 
 POLL = 100
 """Milliseconds between two looks at how far it is."""

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
-from core.errors import Cancelled, InspectorError
-from core.kinds import counted
-from core.models.endpoint import check_address, models_at
-from core.models.served import Served
-from core.settings import EndpointSettings, ModelSettings
-from core.settings.setting import described, value_of
-from ui.background.gateway import Gateway
-from ui.shell.fields import error_words, form, level_labels, pair, say
-from ui.shell.setting_fields import field_of
-from ui.style.controls import DIALOG, column, field, label
-from ui.style.fonts import write_fixed
-from ui.style.text_size import keep_on_screen
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import Cancelled, InspectorError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.models.endpoint import check_address, models_at
+from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings
+from rtc_inspector.core.settings.setting import described, value_of
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say
+from rtc_inspector.ui.shell.setting_fields import field_of
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.text_size import keep_on_screen
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from core.run.trying import Trial
+    from rtc_inspector.core.run.trying import Trial
 
 WORDS = (
     "llama-server, Ollama, LM Studio, vLLM: any server with an OpenAI-compatible interface. "
@@ -109,7 +109,9 @@ class EndpointDialog(QDialog):
 
     def _try(self) -> None:
         """Ask the server one small question of each kind, in the background."""
-        from core.run.trying import try_server  # readers of answers, which nobody needs who only types an address
+        from rtc_inspector.core.run.trying import (
+            try_server,  # readers of answers, which nobody needs who only types an address
+        )
 
         endpoint = self.endpoint()
         self._say("Asking it four small questions…")
@@ -119,7 +121,7 @@ class EndpointDialog(QDialog):
         )
 
     def _tell(self, trial: Trial) -> None:
-        from core.run.trying import words
+        from rtc_inspector.core.run.trying import words
 
         self.trial.setEnabled(True)
         failed = sum(bool(each.error) for each in trial.tried)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QFormLayout, QLabel, QLineEdit, QWidget
 
-from core.errors import InspectorError
-from ui.style.controls import give_role, label, row
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import InspectorError
+from rtc_inspector.ui.style.controls import give_role, label, row
+from rtc_inspector.ui.style.theme import SPACE
 
 FIELD = 28
 """Pixels of a field of one line."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from ui.style.theme import current_theme
+from rtc_inspector.ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()

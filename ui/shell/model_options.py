@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
 
-from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
-from core.settings.setting import with_values
-from ui.shell.choice_box import Choice
-from ui.shell.fields import pair, say
-from ui.shell.setting_fields import SettingField
-from ui.style.controls import column, label, push, row
-from ui.style.theme import SPACE
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
+from rtc_inspector.core.settings.setting import with_values
+from rtc_inspector.ui.shell.choice_box import Choice
+from rtc_inspector.ui.shell.fields import pair, say
+from rtc_inspector.ui.shell.setting_fields import SettingField
+from rtc_inspector.ui.style.controls import column, label, push, row
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from core.models.gguf import GgufHeader
+    from rtc_inspector.core.models.gguf import GgufHeader
 
 
 BUNDLED = "bundled"
@@ -252,8 +252,8 @@ class ModelOptions:
         self._tell_memory([header for header in loaded if header is not None])
 
     def _tell_memory(self, headers: Sequence[GgufHeader]) -> None:
-        from core.models.devices import idle_gpu
-        from core.models.memory import estimate, memory_now, tight
+        from rtc_inspector.core.models.devices import idle_gpu
+        from rtc_inspector.core.models.memory import estimate, memory_now, tight
 
         generation, free = self._generation(), memory_now()
         bad = bool(headers) and tight(headers, generation, free)
@@ -266,7 +266,7 @@ class ModelOptions:
 
 def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
     """Return what the automatic choice comes to; a server is asked in its chat."""
-    from core.models.styles import expected_style  # loaded with the engine
+    from rtc_inspector.core.models.styles import expected_style  # loaded with the engine
 
     describes = expected_style(forward).forward if forward else "chat"
     writes = expected_style(backward).backward if backward else "chat"

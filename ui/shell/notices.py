@@ -10,10 +10,10 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
-from core.errors import InspectorError, StoreError
-from ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
-from ui.style.fonts import write_fixed
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import InspectorError, StoreError
+from rtc_inspector.ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.theme import SPACE
 
 KEPT = 50
 """Notices kept; the oldest go first."""

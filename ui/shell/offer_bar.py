@@ -9,8 +9,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPushButton
 
-from ui.style.controls import breakable, label, row
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style.controls import breakable, label, row
+from rtc_inspector.ui.style.theme import SPACE
 
 Choice = tuple[str, Callable[[], object] | None]
 """Words on a button, and what it does besides ending the offer."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
 
 RECENT = 10
 DECLINED = 200

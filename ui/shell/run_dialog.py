@@ -22,20 +22,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import UserError
-from core.kinds import TASKS, Kind, configured, task
-from core.run.estimate import cost_words, estimate
-from core.settings import EndpointSettings, RunSettings
-from core.settings.setting import check, described, value_of, with_values
-from core.store.rows import TRIAL, PaceRow
-from ui.shell.fields import error_words, form, heading, level_labels, say
-from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
-from ui.shell.remembered import FIRST_REGIONS
-from ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
-from ui.shell.status_line import duration
-from ui.style.controls import DIALOG, column, label, push, row
-from ui.style.text_size import FRAME, keep_on_screen
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import TASKS, Kind, configured, task
+from rtc_inspector.core.run.estimate import cost_words, estimate
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings.setting import check, described, value_of, with_values
+from rtc_inspector.core.store.rows import TRIAL, PaceRow
+from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labels, say
+from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
+from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
+from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
+from rtc_inspector.ui.shell.status_line import duration
+from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
+from rtc_inspector.ui.style.text_size import FRAME, keep_on_screen
+from rtc_inspector.ui.style.theme import SPACE
 
 ROOMY, NARROWEST = 960, 700
 """Pixels: the width it opens with where the screen has it, and the least."""

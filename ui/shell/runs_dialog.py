@@ -10,15 +10,15 @@ from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QPushButton, QWidget
 
-from core.comparison.words import bounded
-from core.kinds import CONDITIONS, task
-from core.store.rows import NOTHING, RunRow
-from ui.shell.fields import level_labels
-from ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
-from ui.style.region_state import number
-from ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE
+from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.kinds import CONDITIONS, task
+from rtc_inspector.core.store.rows import NOTHING, RunRow
+from rtc_inspector.ui.shell.fields import level_labels
+from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
+from rtc_inspector.ui.style.region_state import number
+from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 HEADINGS = ("Run", "Name", "Project", "Task", "Model", "Status", "Done", "Score", "Lift", "n", "Started")
 _TIPS = (

@@ -10,15 +10,15 @@ from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import QDialog, QListView, QWidget
 
-from core.kinds import counted
-from core.types import SourceFile
-from ui.background.gateway import Gateway
-from ui.code.project_search import Hit, Hits, search
-from ui.shell.found_row import ENTRY, Found, FoundRow, Index, step_in
-from ui.style.controls import FilterField, column, label
-from ui.style.fonts import fixed_font
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.project_search import Hit, Hits, search
+from rtc_inspector.ui.shell.found_row import ENTRY, Found, FoundRow, Index, step_in
+from rtc_inspector.ui.style.controls import FilterField, column, label
+from rtc_inspector.ui.style.fonts import fixed_font
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 KEY = "project search"
 

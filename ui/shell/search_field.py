@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView
 
-from ui.shell.found_row import Found, FoundRow, Index, step_in
-from ui.style.controls import column
-from ui.style.icons import icon
-from ui.style.theme import SPACE
+from rtc_inspector.ui.shell.found_row import Found, FoundRow, Index, step_in
+from rtc_inspector.ui.style.controls import column
+from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.theme import SPACE
 
 MOST = 12
 """Entries shown at a time."""

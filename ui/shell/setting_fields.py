@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings.setting import Described
-from ui.shell.fields import FIELD, indent, pair
-from ui.style.controls import label, row
+from rtc_inspector.core.settings.setting import Described
+from rtc_inspector.ui.shell.fields import FIELD, indent, pair
+from rtc_inspector.ui.style.controls import label, row
 
 LARGEST = 2**31 - 1
 """A number field holds no more."""

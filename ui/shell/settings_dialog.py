@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import RunSettings
-from core.settings.setting import described
-from ui.shell.fields import form, heading, indent, level_labels
-from ui.shell.remembered import SCALES, Remembered
-from ui.style.appearance import CHOICES
-from ui.style.controls import DIALOG, column, field, label, push, row
-from ui.style.theme import SPACE
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.setting import described
+from rtc_inspector.ui.shell.fields import form, heading, indent, level_labels
+from rtc_inspector.ui.shell.remembered import SCALES, Remembered
+from rtc_inspector.ui.style.appearance import CHOICES
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label, push, row
+from rtc_inspector.ui.style.theme import SPACE
 
 _SANDBOX = described(RunSettings)["oracle.sandbox"].about
 SCALED = "Text follows at once, all else from the next start on."

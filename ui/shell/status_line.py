@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolButton, QWidget
 
-from core.kinds import noun, task
-from core.run.events import Progress
-from core.store.rows import GROWING, NOTHING, RunRow
-from core.types import Score
-from ui.background.coordinator import RunState
-from ui.style.controls import give_role, label, on_ground, row
-from ui.style.region_state import number
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import noun, task
+from rtc_inspector.core.run.events import Progress
+from rtc_inspector.core.store.rows import GROWING, NOTHING, RunRow
+from rtc_inspector.core.types import Score
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.style.controls import give_role, label, on_ground, row
+from rtc_inspector.ui.style.region_state import number
+from rtc_inspector.ui.style.theme import SPACE
 
 WAITING = {RunState.PAUSED: "paused", RunState.STOPPING: "stopping"}
 """What is said of a run that is at work no more, or not now."""

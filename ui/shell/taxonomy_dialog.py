@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import UserError
-from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
-from ui.shell.fields import error_words, say
-from ui.style.controls import PAGE, bind, column, field, label, push, row
-from ui.style.text_size import open_at
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
+from rtc_inspector.ui.shell.fields import error_words, say
+from rtc_inspector.ui.style.controls import PAGE, bind, column, field, label, push, row
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 FILES = "Error modes (*.toml);;All files (*)"
 ABOUT = (

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
-from core.kinds import TASKS
-from ui.background.coordinator import RunState
-from ui.shell.choice_box import Choice, ChoiceBox
-from ui.shell.search_field import SearchField
-from ui.style.controls import button, on_ground, row
-from ui.style.icons import icon
-from ui.style.text_size import grown
-from ui.style.theme import SPACE
+from rtc_inspector.core.kinds import TASKS
+from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.shell.choice_box import Choice, ChoiceBox
+from rtc_inspector.ui.shell.search_field import SearchField
+from rtc_inspector.ui.style.controls import button, on_ground, row
+from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
 WHOLE, ROOMY = 0, 1050

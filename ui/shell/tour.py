@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from ui.style.controls import column, label, row
-from ui.style.theme import SPACE, current_theme
+from rtc_inspector.ui.style.controls import column, label, row
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 WIDTH = 340
 MOST = 4

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from ui.style.controls import column, label, on_ground, push, row
-from ui.style.text_size import grown
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style.controls import column, label, on_ground, push, row
+from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.theme import SPACE
 
 TITLE = "How well does a local model understand your code?"
 TEXT = (

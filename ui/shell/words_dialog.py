@@ -7,12 +7,12 @@ from pkgutil import resolve_name
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
-from core.errors import InspectorError
-from core.kinds import TASKS, Kind, article
-from ui.shell.fields import error_words, form
-from ui.style.controls import DIALOG, column, field, label
-from ui.style.fonts import write_fixed
-from ui.style.theme import SPACE
+from rtc_inspector.core.errors import InspectorError
+from rtc_inspector.core.kinds import TASKS, Kind, article
+from rtc_inspector.ui.shell.fields import error_words, form
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.theme import SPACE
 
 LINES = 4
 """Height of what is written, and of the tests."""

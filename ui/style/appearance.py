@@ -16,9 +16,9 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from ui.style.fonts import INTERFACE_POINTS, grow_fixed, interface_font
-from ui.style.icons import icon_path
-from ui.style.theme import DARK, LIGHT, PROPERTY, Theme, mix
+from rtc_inspector.ui.style.fonts import INTERFACE_POINTS, grow_fixed, interface_font
+from rtc_inspector.ui.style.icons import icon_path
+from rtc_inspector.ui.style.theme import DARK, LIGHT, PROPERTY, Theme, mix
 
 CHOICES = ("system", "light", "dark")
 SMALL, JUDGED, LARGE = 8, 10.5, 11
@@ -93,7 +93,7 @@ class Appearance(QObject):
 
 def stylesheet(theme: Theme, growth: float = 1.0) -> str:
     """Return the application's style sheet in this theme. `growth` of texts that have a size of their own."""
-    template = files("resources").joinpath("themes", "window.qss").read_text("utf-8")
+    template = files("rtc_inspector.resources").joinpath("themes", "window.qss").read_text("utf-8")
     roles = [each.name for each in fields(theme) if each.name not in {"name", "tokens"}]
     return Template(template).substitute(
         {role: getattr(theme, role) for role in roles},

@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.style import icons
-from ui.style.fonts import bold
-from ui.style.theme import SPACE
+from rtc_inspector.ui.style import icons
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.theme import SPACE
 
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom."""

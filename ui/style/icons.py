@@ -10,7 +10,7 @@ from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from ui.style.theme import current_theme
+from rtc_inspector.ui.style.theme import current_theme
 
 DRAWN_IN = "#808080"
 Draw = Callable[[QPainter, QRect, bool], None]
@@ -54,7 +54,7 @@ def icon(name: str, role: str = "text") -> QIcon:
 
 def icon_path(name: str) -> str:
     """Return the file of an icon, with forward slashes as style sheets want them."""
-    return str(files("resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
+    return str(files("rtc_inspector.resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
 
 
 def _draw_file(name: str, role: str, painter: QPainter, rect: QRect, enabled: bool) -> None:
@@ -65,5 +65,5 @@ def _draw_file(name: str, role: str, painter: QPainter, rect: QRect, enabled: bo
 
 @cache
 def _renderer(name: str, colour: str) -> QSvgRenderer:
-    source = files("resources").joinpath("icons", f"{name}.svg").read_text("utf-8")
+    source = files("rtc_inspector.resources").joinpath("icons", f"{name}.svg").read_text("utf-8")
     return QSvgRenderer(QByteArray(source.replace(DRAWN_IN, colour).encode()))

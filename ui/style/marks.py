@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPolygonF
 
-from ui.style.icons import drawn_icon
-from ui.style.region_state import RegionState, state_colour
-from ui.style.theme import current_theme
+from rtc_inspector.ui.style.icons import drawn_icon
+from rtc_inspector.ui.style.region_state import RegionState, state_colour
+from rtc_inspector.ui.style.theme import current_theme
 
 SIZE = 14.0
 """Side of a mark in logical pixels."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.store.rows import VerdictRow
+from rtc_inspector.core.store.rows import VerdictRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from core.kinds import task
-from core.store.rows import ItemRow
-from ui.style.theme import current_theme
+from rtc_inspector.core.kinds import task
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.ui.style.theme import current_theme
 
 UNFINISHED = "unfinished"
 """State of a region whose run ended before it was complete."""

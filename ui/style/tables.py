@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from ui.style.fonts import bold
-from ui.style.text_size import TextSize, grown
-from ui.style.theme import current_theme
+from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.text_size import TextSize, grown
+from rtc_inspector.ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.errors import UserError
-from ui.background.gateway import Errand, Gateway
-from ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview
-from ui.shell.notices import say_in_place
-from ui.window.browsing import Browsing
-from ui.window.reporting import NO_RUN, Reporting
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.ui.background.gateway import Errand, Gateway
+from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview
+from rtc_inspector.ui.shell.notices import say_in_place
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.reporting import NO_RUN, Reporting
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.figures import Figure, Link
-    from core.store.reader import Reader
-    from core.types import Report
-    from ui.audit.page import AuditPage
+    from rtc_inspector.core.figures import Figure, Link
+    from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.core.types import Report
+    from rtc_inspector.ui.audit.page import AuditPage
 
 TICK = 200
 """Milliseconds between two looks at the progress."""
@@ -33,8 +33,8 @@ def scoring(database: Path, run_ids: Sequence[int]) -> Errand:
     """Score the samples of runs; this is a writer of its own, like a run."""
 
     def score(report: Report) -> None:
-        from core.run.results import open_store
-        from core.run.scoring import score_runs
+        from rtc_inspector.core.run.results import open_store
+        from rtc_inspector.core.run.scoring import score_runs
 
         with open_store(database) as store:
             score_runs(store, run_ids, report)
@@ -71,7 +71,7 @@ class Auditing(QObject):
     def page(self) -> AuditPage:
         """Return the page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
-            from ui.audit.page import AuditPage
+            from rtc_inspector.ui.audit.page import AuditPage
 
             page = self._page = AuditPage()
             page.setParent(self._parts)
@@ -179,7 +179,7 @@ class Auditing(QObject):
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
     """Return the figures, and how many samples have no scores yet."""
-    from core.analyses.audit.judged import unscored  # in the background: the window opens sooner
-    from core.analyses.registry import analyse
+    from rtc_inspector.core.analyses.audit.judged import unscored  # in the background: the window opens sooner
+    from rtc_inspector.core.analyses.registry import analyse
 
     return analyse(reader, run_ids, "audit", chosen), unscored(reader, run_ids)

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from core.kinds import noun, task
-from core.store.rows import NOTHING, RunRow
-from core.types import Score
-from ui.reading.inspection import Inspection
-from ui.style.controls import bind, column, label, on_ground, row
-from ui.style.region_state import number
-from ui.style.theme import SPACE
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.kinds import noun, task
+from rtc_inspector.core.store.rows import NOTHING, RunRow
+from rtc_inspector.core.types import Score
+from rtc_inspector.ui.reading.inspection import Inspection
+from rtc_inspector.ui.style.controls import bind, column, label, on_ground, row
+from rtc_inspector.ui.style.region_state import number
+from rtc_inspector.ui.style.theme import SPACE
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 LARGE, SMALL = 0.2, 0.034
 """Height of a figure and of the words below it, as shares of the page's height."""

@@ -9,23 +9,23 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.figures import Link
-from core.kinds import known, task
-from core.run.events import Event, ItemReady, TextStreamed
-from core.settings import RunSettings
-from core.store.rows import ItemRow, RunRow
-from core.types import Codebase
-from ui.background.turns import Turns, Work
-from ui.code.candidates import Sampling
-from ui.code.code_feed import CodeFeed
-from ui.code.view import present_path
-from ui.figures.feed import FigureFeed
-from ui.history.feed import HistoryFeed
-from ui.project.project_nodes import first_code, listed_files
-from ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
-from ui.reading.open_project import OpenProject
-from ui.window.trace_view import TraceView
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.figures import Link
+from rtc_inspector.core.kinds import known, task
+from rtc_inspector.core.run.events import Event, ItemReady, TextStreamed
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.core.types import Codebase
+from rtc_inspector.ui.background.turns import Turns, Work
+from rtc_inspector.ui.code.candidates import Sampling
+from rtc_inspector.ui.code.code_feed import CodeFeed
+from rtc_inspector.ui.code.view import present_path
+from rtc_inspector.ui.figures.feed import FigureFeed
+from rtc_inspector.ui.history.feed import HistoryFeed
+from rtc_inspector.ui.project.project_nodes import first_code, listed_files
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
+from rtc_inspector.ui.reading.open_project import OpenProject
+from rtc_inspector.ui.window.trace_view import TraceView
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 REST = 200
 """Milliseconds after the views show a run until its project is read: the first region is shown in between."""

@@ -13,7 +13,7 @@ import time
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
-from ui.reading.inspection import Overview
+from rtc_inspector.ui.reading.inspection import Overview
 
 PAUSE = 1000
 """Milliseconds between two looks whether there is something to search."""

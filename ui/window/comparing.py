@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from core.store.rows import RunRow
-from ui.background.turns import Work
-from ui.figures.feed import FigureFeed
-from ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Trace, read_trace
-from ui.reading.rereading import Rereading
-from ui.shell.notices import say_in_place
-from ui.window.browsing import Browsing
-from ui.window.reporting import Reporting
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.background.turns import Work
+from rtc_inspector.ui.figures.feed import FigureFeed
+from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Trace, read_trace
+from rtc_inspector.ui.reading.rereading import Rereading
+from rtc_inspector.ui.shell.notices import say_in_place
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.reporting import Reporting
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.comparison.values import Comparison, Pair
-    from core.figures import Link
-    from core.store.reader import Reader
-    from ui.compare.page import ComparePage
-    from ui.compare.summary import Summary
-    from ui.figures.view import FigureView
+    from rtc_inspector.core.comparison.values import Comparison, Pair
+    from rtc_inspector.core.figures import Link
+    from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.ui.compare.page import ComparePage
+    from rtc_inspector.ui.compare.summary import Summary
+    from rtc_inspector.ui.figures.view import FigureView
 
 Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
@@ -59,7 +59,7 @@ class Comparing(QObject):
         return self._page
 
     def _make_page(self) -> ComparePage:
-        from ui.compare.page import ComparePage
+        from rtc_inspector.ui.compare.page import ComparePage
 
         page = ComparePage(self._summary)
         page.setParent(self._parts)
@@ -90,7 +90,7 @@ class Comparing(QObject):
 
     def _make_scatter(self) -> None:
         """Make the scatter of the page's summary before either of these is made."""
-        from ui.figures.view import FigureView
+        from rtc_inspector.ui.figures.view import FigureView
 
         # Who asked for a comparison was faster.
         if self._page is None:
@@ -98,7 +98,7 @@ class Comparing(QObject):
 
     def _make_summary(self) -> None:
         """Make the greater part of the page, ahead of it."""
-        from ui.compare.summary import Summary
+        from rtc_inspector.ui.compare.summary import Summary
 
         if self._page is None:
             self._summary = Summary(self._scatter)
@@ -188,6 +188,6 @@ def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[
 
 
 def _compared(run_ids: Sequence[int], reader: Reader) -> list[Comparison]:
-    from core.comparison.compare import compare_runs  # in the background: the window opens sooner
+    from rtc_inspector.core.comparison.compare import compare_runs  # in the background: the window opens sooner
 
     return compare_runs(reader, run_ids)

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from core.comparison.words import bounded
-from core.kinds import counted, noun, task
-from core.store.rows import ItemRow, RunRow, SampleRow
-from core.types import Form, Outcome
-from ui.presenters import presenter, recites
-from ui.reading.inspection import Inspection, LookedAt
-from ui.shell.notices import NoticeText
-from ui.shell.tour import Step, Tour
-from ui.window.browsing import Browsing
-from ui.window.preferences import Preferences
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.kinds import counted, noun, task
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.core.types import Form, Outcome
+from rtc_inspector.ui.presenters import presenter, recites
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.tour import Step, Tour
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.preferences import Preferences
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:  # a window opens without it
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 NOTHING = "This run shows nothing to point at yet: no reconstruction of it was judged."
 

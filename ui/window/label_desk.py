@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.errors import UserError
-from core.store.labels import mode_names
-from core.taxonomy import Taxonomy, TaxonomyFile
-from ui.labels.label_files import LabelFiles
-from ui.labels.label_queue import QueueKind
-from ui.labels.labelling import Labelling
-from ui.reading.inspection import COMPARISON, Inspection
-from ui.shell.fields import error_words, show_modal
-from ui.shell.notices import NoticeText
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.store.labels import mode_names
+from rtc_inspector.core.taxonomy import Taxonomy, TaxonomyFile
+from rtc_inspector.ui.labels.label_files import LabelFiles
+from rtc_inspector.ui.labels.label_queue import QueueKind
+from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection
+from rtc_inspector.ui.shell.fields import error_words, show_modal
+from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.analyses.agreement import Agreement
-    from core.store.reader import Reader
-    from ui.shell.taxonomy_dialog import TaxonomyDialog
+    from rtc_inspector.core.analyses.agreement import Agreement
+    from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
 
 REST = 150
 """Milliseconds without a further sample after which code and round trip follow."""
@@ -102,7 +102,9 @@ class LabelDesk(QObject):
 
     def ask_modes(self) -> None:
         """Let the user change the error modes."""
-        from ui.shell.taxonomy_dialog import TaxonomyDialog  # when it is asked for: the window opens sooner
+        from rtc_inspector.ui.shell.taxonomy_dialog import (
+            TaxonomyDialog,  # when it is asked for: the window opens sooner
+        )
 
         dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
         dialog.saved.connect(partial(self._adopt, dialog))
@@ -128,7 +130,7 @@ class LabelDesk(QObject):
 
     def show_agreement(self) -> None:
         """Show how well the annotators of the queue's runs agree."""
-        from ui.shell.agreement_dialog import AgreementDialog  # as above
+        from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog  # as above
 
         inspection, runs = self._inspection, self._labelling.runs()
         scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
@@ -139,7 +141,7 @@ class LabelDesk(QObject):
             dialog.show_agreement(found[0], {**found[1], **own})
 
         if not runs:
-            from core.analyses.agreement import measure
+            from rtc_inspector.core.analyses.agreement import measure
 
             dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
@@ -171,7 +173,7 @@ class LabelDesk(QObject):
 
 
 def _read_agreement(runs: Sequence[int], reader: Reader) -> tuple[Agreement, Mapping[str, str]]:
-    from core.analyses.agreement import measure  # in the background
+    from rtc_inspector.core.analyses.agreement import measure  # in the background
 
     labels = [label for run_id in runs for label in reader.current_labels(run_id)]
     return measure(labels), mode_names(reader)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QWidget
 
-from ui.shell.remembered import Remembered
-from ui.style.theme import SPACE
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.theme import SPACE
 
 Open = Callable[[Path], object]
 

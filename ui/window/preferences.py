@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from ui.keys.keymap import KeyMap
-from ui.keys.keys_dialog import KeysDialog
-from ui.shell.fields import show_modal
-from ui.shell.remembered import Remembered
-from ui.shell.settings_dialog import LARGEST, SMALLEST, SettingsDialog
-from ui.shell.tour import Step, Tour
-from ui.style.appearance import Appearance
-from ui.style.fonts import CODE_POINTS, fixed_font
+from rtc_inspector.ui.keys.keymap import KeyMap
+from rtc_inspector.ui.keys.keys_dialog import KeysDialog
+from rtc_inspector.ui.shell.fields import show_modal
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.settings_dialog import LARGEST, SMALLEST, SettingsDialog
+from rtc_inspector.ui.shell.tour import Step, Tour
+from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.style.fonts import CODE_POINTS, fixed_font
 
 
 class Preferences(QObject):

@@ -11,14 +11,14 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from core.errors import UserError
-from ui.file_names import ask_where
-from ui.reading.inspection import COMPARISON, Inspection
-from ui.shell.notices import NoticeBar
-from ui.shell.offer_bar import Offer, OfferBar
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.ui.file_names import ask_where
+from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection
+from rtc_inspector.ui.shell.notices import NoticeBar
+from rtc_inspector.ui.shell.offer_bar import Offer, OfferBar
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
     Write = Callable[[Reader], Path]
 
@@ -77,23 +77,25 @@ def _open(path: Path) -> None:
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:
-    from ui.report.page import write_report  # brings a template engine along, which no window needs to open
+    from rtc_inspector.ui.report.page import (
+        write_report,  # brings a template engine along, which no window needs to open
+    )
 
     write_report(reader, run_id, path)
     return path
 
 
 def _audit(run_ids: Sequence[int], chosen: Mapping[str, str], path: Path, reader: Reader) -> Path:
-    from core.analyses.registry import analyse  # as above
-    from ui.report.page import write_figures
+    from rtc_inspector.core.analyses.registry import analyse  # as above
+    from rtc_inspector.ui.report.page import write_figures
 
     write_figures(reader, run_ids, analyse(reader, run_ids, "audit", chosen), path)
     return path
 
 
 def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
-    from core.comparison.compare import compare_runs  # as above
-    from ui.report.comparison_page import write_comparison
+    from rtc_inspector.core.comparison.compare import compare_runs  # as above
+    from rtc_inspector.ui.report.comparison_page import write_comparison
 
     write_comparison(reader, compare_runs(reader, run_ids), path)
     return path

@@ -11,16 +11,16 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow
-from core.types import SourceFile
-from ui.code.project_search import Hit
-from ui.reading.inspection import Inspection, LookedAt
-from ui.reading.open_project import OpenProject
-from ui.shell.search_dialog import SearchDialog
-from ui.shell.search_field import MOST, Find, Target
-from ui.style.controls import has_words
-from ui.window.browsing import Browsing
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.code.project_search import Hit
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
+from rtc_inspector.ui.reading.open_project import OpenProject
+from rtc_inspector.ui.shell.search_dialog import SearchDialog
+from rtc_inspector.ui.shell.search_field import MOST, Find, Target
+from rtc_inspector.ui.style.controls import has_words
+from rtc_inspector.ui.window.browsing import Browsing
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 WORTH = 60.0
 """Similarity of 100 from which a misspelt name counts as meant."""

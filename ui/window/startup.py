@@ -9,14 +9,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.errors import ProjectError
-from core.oracle.bench.project import origin_of
-from core.source.notebook import has_notebooks
-from ui.background.turns import IdleWork
-from ui.diff.colouring import lexer_for
-from ui.diff.rows import compare
-from ui.reading.inspection import Inspection, Wanted
-from ui.reading.open_project import OpenProject
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.oracle.bench.project import origin_of
+from rtc_inspector.core.source.notebook import has_notebooks
+from rtc_inspector.ui.background.turns import IdleWork
+from rtc_inspector.ui.diff.colouring import lexer_for
+from rtc_inspector.ui.diff.rows import compare
+from rtc_inspector.ui.reading.inspection import Inspection, Wanted
+from rtc_inspector.ui.reading.open_project import OpenProject
 
 
 def _load_for_a_region() -> None:
@@ -28,7 +28,13 @@ def _load_for_a_region() -> None:
 
 def _load_rest() -> None:
     """Load, once everything is on show, what labels and figures are made with."""
-    for name in ("core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.registry", "scipy.special"):
+    for name in (
+        "rtc_inspector.core.store.writer",
+        "rtc_inspector.ui.figures.view",
+        "rtc_inspector.ui.compare.page",
+        "rtc_inspector.core.analyses.registry",
+        "scipy.special",
+    ):
         import_module(name)
 
 
@@ -105,7 +111,7 @@ def _generated(file: Path) -> Path:
 
     Loaded when it is first asked: it reads and writes whole benchmarks.
     """
-    from core.trips.files import project_for
+    from rtc_inspector.core.trips.files import project_for
 
     root = project_for(file)
     if root is None and file.is_dir():

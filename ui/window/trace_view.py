@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.run.events import Event, SampleReady, TextStreamed
-from core.store.rows import ItemRow, SampleRow, TestRow
-from core.types import Form
-from ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
-from ui.reading.inspection import Inspection, Trace
-from ui.window.window_parts import WindowParts
+from rtc_inspector.core.run.events import Event, SampleReady, TextStreamed
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.core.types import Form
+from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
+from rtc_inspector.ui.reading.inspection import Inspection, Trace
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.store.reader import Reader
+    from rtc_inspector.core.store.reader import Reader
 
 
 class TraceView(QObject):

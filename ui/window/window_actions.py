@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.style.appearance import CHOICES
+from rtc_inspector.ui.style.appearance import CHOICES
 
 Entry = tuple[str, str, str]
 """Name, words, keys (several separated by a space)."""

@@ -13,14 +13,14 @@ from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QWidget
 
-from core.kinds import Kind
-from ui.background.gateway import Gateway
-from ui.code.view import CodeView
-from ui.history.panel import HistoryPanel
-from ui.labels.label_bars import LabelQueueBar
-from ui.labels.label_queue import QueueKind
-from ui.labels.labels import LabelsPanel
-from ui.panels import (
+from rtc_inspector.core.kinds import Kind
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.history.panel import HistoryPanel
+from rtc_inspector.ui.labels.label_bars import LabelQueueBar
+from rtc_inspector.ui.labels.label_queue import QueueKind
+from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.panels import (
     DiffPanel,
     MetricsPanel,
     Preparing,
@@ -30,15 +30,15 @@ from ui.panels import (
     TestsPanel,
     WidePanel,
 )
-from ui.project.project_tree import ProjectTree
-from ui.project.region_table import RegionTable
-from ui.shell.notices import NoticeBar
-from ui.shell.offer_bar import OfferBar
-from ui.shell.remembered import Remembered
-from ui.shell.status_line import StatusLine
-from ui.shell.top_bar import TopBar
-from ui.shell.welcome import Welcome
-from ui.style.controls import Section, column, split
+from rtc_inspector.ui.project.project_tree import ProjectTree
+from rtc_inspector.ui.project.region_table import RegionTable
+from rtc_inspector.ui.shell.notices import NoticeBar
+from rtc_inspector.ui.shell.offer_bar import OfferBar
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.status_line import StatusLine
+from rtc_inspector.ui.shell.top_bar import TopBar
+from rtc_inspector.ui.shell.welcome import Welcome
+from rtc_inspector.ui.style.controls import Section, column, split
 
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""

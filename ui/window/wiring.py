@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.compare.keys import REFERENCE
-from ui.compare.keys import STEPS as REGION_STEPS
-from ui.diff.view import STEPS as CHANGE_STEPS
-from ui.diff.view import DiffFrame
-from ui.keys.keymap import KeyMap
-from ui.panels import DiffPanel
-from ui.shell.remembered import Remembered
-from ui.window.comparing import Comparing
-from ui.window.window_actions import WindowActions
-from ui.window.window_parts import WindowParts
+from rtc_inspector.ui.compare.keys import REFERENCE
+from rtc_inspector.ui.compare.keys import STEPS as REGION_STEPS
+from rtc_inspector.ui.diff.view import STEPS as CHANGE_STEPS
+from rtc_inspector.ui.diff.view import DiffFrame
+from rtc_inspector.ui.keys.keymap import KeyMap
+from rtc_inspector.ui.panels import DiffPanel
+from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.window.comparing import Comparing
+from rtc_inspector.ui.window.window_actions import WindowActions
+from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from ui.compare.page import ComparePage
-    from ui.compare.traces import Traces
+    from rtc_inspector.ui.compare.page import ComparePage
+    from rtc_inspector.ui.compare.traces import Traces
 
 
 def wire_keys(parts: WindowParts, actions: WindowActions, comparing: Comparing, remembered: Remembered) -> KeyMap:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analyses.audit.judged import EFFORT, Judged, area_of, read, short
-from core.analyses.audit.passing import (
+from rtc_inspector.core.analyses.audit.judged import EFFORT, Judged, area_of, read, short
+from rtc_inspector.core.analyses.audit.passing import (
     HIGH,
     against_effort,
     areas,
@@ -21,13 +21,13 @@ from core.analyses.audit.passing import (
     validity,
     verdicts,
 )
-from core.analyses.audit.shape import distribution, perturbations, shapes, spreads
-from core.analyses.audit.systems import agreement, between, separation, tied
-from core.figures import Choice, Figure, Sentence
-from core.figures.reading import in_words
-from core.kinds import counted
-from core.metrics.statistics import LEVEL
-from core.store.reader import Reader
+from rtc_inspector.core.analyses.audit.shape import distribution, perturbations, shapes, spreads
+from rtc_inspector.core.analyses.audit.systems import agreement, between, separation, tied
+from rtc_inspector.core.figures import Choice, Figure, Sentence
+from rtc_inspector.core.figures.reading import in_words
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.statistics import LEVEL
+from rtc_inspector.core.store.reader import Reader
 
 SAMPLES = {"all": "all judged code", "described": "without baselines"}
 _WAIT = "`rtc-inspector analyse RUN... --kind audit` scores them; in the window, press Score."

@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.figures import Axis, Estimate, Link
-from core.generation import Role
-from core.metrics.pairs import CRYSTAL, NAMES
-from core.metrics.registry import FUNCTION, METRICS, Metric, metric
-from core.metrics.validity import Auc, Correlation, Means, clustered_auc, numbered
-from core.store.reader import Reader
-from core.store.rows import CandidateRow, RunRow
-from core.types import SIGNATURE
+from rtc_inspector.core.figures import Axis, Estimate, Link
+from rtc_inspector.core.generation import Role
+from rtc_inspector.core.metrics.pairs import CRYSTAL, NAMES
+from rtc_inspector.core.metrics.registry import FUNCTION, METRICS, Metric, metric
+from rtc_inspector.core.metrics.validity import Auc, Correlation, Means, clustered_auc, numbered
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import CandidateRow, RunRow
+from rtc_inspector.core.types import SIGNATURE
 
 Floats = NDArray[np.float64]
 EFFORT = "edit_sim"

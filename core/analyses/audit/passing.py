@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analyses.audit.judged import BINS, EFFORT, LISTED, Judged, area_of, axis_of, estimated, p_text, short
-from core.figures import (
+from rtc_inspector.core.analyses.audit.judged import (
+    BINS,
+    EFFORT,
+    LISTED,
+    Judged,
+    area_of,
+    axis_of,
+    estimated,
+    p_text,
+    short,
+)
+from rtc_inspector.core.figures import (
     Axis,
     Bar,
     Bars,
@@ -22,11 +32,19 @@ from core.figures import (
     Table,
     columns,
 )
-from core.figures.reading import in_words
-from core.kinds import counted
-from core.metrics.paired import holm
-from core.metrics.registry import metric
-from core.metrics.validity import auc_difference_p, clustered_auc, correlation, numbered, rank_correlation, tau, within
+from rtc_inspector.core.figures.reading import in_words
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.paired import holm
+from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.metrics.validity import (
+    auc_difference_p,
+    clustered_auc,
+    correlation,
+    numbered,
+    rank_correlation,
+    tau,
+    within,
+)
 
 HIGH = 0.9
 """A failing sample above it misleads."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analyses.audit.judged import BINS, Judged, axis_of, estimated, short
-from core.figures import (
+from rtc_inspector.core.analyses.audit.judged import BINS, Judged, axis_of, estimated, short
+from rtc_inspector.core.figures import (
     Axis,
     Categories,
     Cell,
@@ -18,9 +18,9 @@ from core.figures import (
     Table,
     columns,
 )
-from core.metrics.registry import METRICS, PERTURBATIONS, metric
-from core.metrics.statistics import interval
-from core.metrics.validity import numbered, rank_correlation, shape, tau
+from rtc_inspector.core.metrics.registry import METRICS, PERTURBATIONS, metric
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.metrics.validity import numbered, rank_correlation, shape, tau
 
 TENTHS = 10
 

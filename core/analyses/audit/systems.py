@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.analyses.audit.judged import LISTED, Judged, short
-from core.figures import (
+from rtc_inspector.core.analyses.audit.judged import LISTED, Judged, short
+from rtc_inspector.core.figures import (
     Axis,
     Bar,
     Bars,
@@ -29,10 +29,20 @@ from core.figures import (
     Table,
     columns,
 )
-from core.metrics.paired import holm
-from core.metrics.ranking import FEWEST, fisher_interval
-from core.metrics.statistics import LEVEL, interval
-from core.metrics.validity import Means, Test, correlation, paired_t, power, sign_flips, tau, ties, welch_t
+from rtc_inspector.core.metrics.paired import holm
+from rtc_inspector.core.metrics.ranking import FEWEST, fisher_interval
+from rtc_inspector.core.metrics.statistics import LEVEL, interval
+from rtc_inspector.core.metrics.validity import (
+    Means,
+    Test,
+    correlation,
+    paired_t,
+    power,
+    sign_flips,
+    tau,
+    ties,
+    welch_t,
+)
 
 NEAR = 0.008
 """Where the paper cuts its figure of p values, to show what lies near the threshold."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import shorten
 
-from core.analyses.directive.telling import averaging, found_threshold, roc, threshold
-from core.analyses.directive.written import Written, read
-from core.figures import (
+from rtc_inspector.core.analyses.directive.telling import averaging, found_threshold, roc, threshold
+from rtc_inspector.core.analyses.directive.written import Written, read
+from rtc_inspector.core.figures import (
     Axis,
     Estimate,
     Figure,
@@ -28,12 +28,12 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.kinds import counted, noun
-from core.metrics.roc import Scored, by_cluster
-from core.metrics.statistics import interval
-from core.metrics.two_by_two import TwoByTwo
-from core.store.reader import Reader
-from core.store.rows import NOTHING
+from rtc_inspector.core.kinds import counted, noun
+from rtc_inspector.core.metrics.roc import Scored, by_cluster
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.metrics.two_by_two import TwoByTwo
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import NOTHING
 
 BINS = 20
 

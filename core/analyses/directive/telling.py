@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from core.analyses.directive.written import Written
-from core.figures import Axis, Estimate, Guide, Lines, Point, Row, Sentence, Series, Table, columns
-from core.metrics.roc import Scored, by_cluster, curve, youden
-from core.metrics.statistics import auc, interval
-from core.trips.programs import Program
+from rtc_inspector.core.analyses.directive.written import Written
+from rtc_inspector.core.figures import Axis, Estimate, Guide, Lines, Point, Row, Sentence, Series, Table, columns
+from rtc_inspector.core.metrics.roc import Scored, by_cluster, curve, youden
+from rtc_inspector.core.metrics.statistics import auc, interval
+from rtc_inspector.core.trips.programs import Program
 
 FEWEST = 10
 """Failures, and passes, below which no threshold is chosen."""

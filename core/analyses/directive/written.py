@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.figures import Link
-from core.metrics.roc import Scored
-from core.settings import DirectiveSettings
-from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow
-from core.trips.programs import Program, programs
+from rtc_inspector.core.figures import Link
+from rtc_inspector.core.metrics.roc import Scored
+from rtc_inspector.core.settings import DirectiveSettings
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.core.trips.programs import Program, programs
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from core.oracle.bench.splitting import CANDIDATE, split
-from core.types import Problem, Span
+from rtc_inspector.core.oracle.bench.splitting import CANDIDATE, split
+from rtc_inspector.core.types import Problem, Span
 
 VERSION = 1
 """Of what the tests of a problem are; a run is resumed on the same only."""

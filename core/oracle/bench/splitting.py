@@ -27,7 +27,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.types import Problem
+from rtc_inspector.core.types import Problem
 
 MOST_TESTS = 100
 """Of one problem whose tests are inputs only: more inputs share tests."""

@@ -10,22 +10,22 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
 
-from core import platform
-from core.errors import SandboxError
-from core.oracle.sandbox.bubblewrap_arguments import (
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.bubblewrap_arguments import (
     INSIDE,
     arguments,
     become_inside,
     mapped_user,
     own_user,
 )
-from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
-from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
-from core.oracle.sandbox.inside_user import inside_user, readable
-from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.process import Process
-from core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits
-from core.oracle.sandbox.user_namespace import MappedNamespace
+from rtc_inspector.core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
+from rtc_inspector.core.oracle.sandbox.inside_user import inside_user, readable
+from rtc_inspector.core.oracle.sandbox.local_process import LocalProcess
+from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits
+from rtc_inspector.core.oracle.sandbox.user_namespace import MappedNamespace
 
 
 class Hold:

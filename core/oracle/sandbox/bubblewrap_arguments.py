@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from core.oracle.sandbox.host_system import SCRATCH, SHARED_MEMORY, HostSystem, shared_memory_mib
-from core.oracle.sandbox.inside_user import User
-from core.oracle.sandbox.protocol import Launch
-from core.oracle.sandbox.writable_folders import entries
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, SHARED_MEMORY, HostSystem, shared_memory_mib
+from rtc_inspector.core.oracle.sandbox.inside_user import User
+from rtc_inspector.core.oracle.sandbox.protocol import Launch
+from rtc_inspector.core.oracle.sandbox.writable_folders import entries
 
 # The same whoever runs us, so that a run does not depend on it.
 INSIDE = User(1000, 1000)

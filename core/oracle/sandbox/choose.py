@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from core import platform
-from core.errors import SandboxError
-from core.oracle.requirements import Install
-from core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
-from core.waiting import Beat, unheard
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.requirements import Install
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
+from rtc_inspector.core.waiting import Beat, unheard
 
 # Starting a first container on a busy machine is the slowest case.
 PATIENCE = 30.0
@@ -123,17 +123,17 @@ def _opened(
 def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, beat: Beat) -> Sandbox:
     """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
     if name == "docker":
-        from core.oracle.sandbox.docker_sandbox import DockerSandbox
+        from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
 
         return DockerSandbox(image, install, notice, beat)
     if name == "bubblewrap":
-        from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
+        from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 
         return BubblewrapSandbox()
     if name == "landlock":
-        from core.oracle.sandbox.landlock import LandlockSandbox
+        from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
 
         return LandlockSandbox()
-    from core.oracle.sandbox.unconfined import Unconfined
+    from rtc_inspector.core.oracle.sandbox.unconfined import Unconfined
 
     return Unconfined()

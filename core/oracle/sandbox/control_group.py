@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from core import platform
-from core.oracle.sandbox.protocol import Limits
+from rtc_inspector.core import platform
+from rtc_inspector.core.oracle.sandbox.protocol import Limits
 
 _PREFIX = "rtc-inspector-"
 _numbers = itertools.count()

@@ -12,12 +12,12 @@ from typing import IO, Any, cast
 from docker import APIClient
 from docker.errors import ImageNotFound
 
-from core.errors import SandboxError
-from core.oracle.requirements import Install
-from core.oracle.sandbox.docker_engine import FAILURES
-from core.oracle.sandbox.docker_image import Image, add_text, inspect
-from core.oracle.stoppable import each_step
-from core.waiting import Beat
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.requirements import Install
+from rtc_inspector.core.oracle.sandbox.docker_engine import FAILURES
+from rtc_inspector.core.oracle.sandbox.docker_image import Image, add_text, inspect
+from rtc_inspector.core.oracle.stoppable import each_step
+from rtc_inspector.core.waiting import Beat
 
 BUILD_TIMEOUT = 1800.0
 _REPOSITORY = "rtc-inspector/project"

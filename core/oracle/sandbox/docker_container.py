@@ -12,12 +12,12 @@ from docker import APIClient
 from docker.errors import APIError
 from docker.types import LogConfig, Mount, Ulimit
 
-from core import platform
-from core.oracle.sandbox.docker_engine import Engine
-from core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
-from core.oracle.sandbox.inside_user import User
-from core.oracle.sandbox.protocol import Launch
-from core.oracle.sandbox.writable_folders import entries
+from rtc_inspector.core import platform
+from rtc_inspector.core.oracle.sandbox.docker_engine import Engine
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
+from rtc_inspector.core.oracle.sandbox.inside_user import User
+from rtc_inspector.core.oracle.sandbox.protocol import Launch
+from rtc_inspector.core.oracle.sandbox.writable_folders import entries
 
 LABEL = "rtc-inspector"
 """Key of the label on every container of ours; its value says whose it is."""

@@ -15,8 +15,8 @@ from docker.context import ContextAPI
 from docker.errors import DockerException
 from docker.utils import kwargs_from_env
 
-from core import platform
-from core.errors import SandboxError
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
 
 FAILURES = (DockerException, requests.RequestException, OSError)
 """What a call to an engine may raise."""

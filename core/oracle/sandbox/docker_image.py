@@ -12,10 +12,10 @@ from typing import Any, cast
 from docker import APIClient
 from docker.errors import ImageNotFound
 
-from core.errors import SandboxError
-from core.oracle.sandbox.docker_engine import FAILURES
-from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files
-from core.oracle.sandbox.inside_user import User
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.docker_engine import FAILURES
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files
+from rtc_inspector.core.oracle.sandbox.inside_user import User
 
 _FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "var/tmp")
 

@@ -14,8 +14,8 @@ from docker import APIClient
 from docker.errors import APIError
 from docker.utils.socket import STDOUT, frames_iter_no_tty
 
-from core.oracle.sandbox.docker_engine import FAILURES, Engine
-from core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.docker_engine import FAILURES, Engine
+from rtc_inspector.core.oracle.sandbox.process import Process
 
 GRACE = 5.0
 """Seconds a killed container may take to go."""

@@ -9,18 +9,18 @@ from pathlib import Path
 from docker import APIClient
 from docker.errors import ImageNotFound
 
-from core.errors import SandboxError
-from core.oracle.requirements import Install
-from core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
-from core.oracle.sandbox.docker_container import create_container, remove_leftovers
-from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
-from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
-from core.oracle.sandbox.docker_process import ContainerProcess
-from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
-from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
-from core.oracle.sandbox.process import Process
-from core.oracle.sandbox.protocol import ALL, Claim, Launch
-from core.waiting import Beat, unheard
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.requirements import Install
+from rtc_inspector.core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
+from rtc_inspector.core.oracle.sandbox.docker_container import create_container, remove_leftovers
+from rtc_inspector.core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
+from rtc_inspector.core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
+from rtc_inspector.core.oracle.sandbox.docker_process import ContainerProcess
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
+from rtc_inspector.core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
+from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.protocol import ALL, Claim, Launch
+from rtc_inspector.core.waiting import Beat, unheard
 
 
 class DockerSandbox:

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from core.oracle.sandbox.confinement import Confinement
+    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -46,7 +46,7 @@ class Plan(TypedDict):
 assert sys.platform == "linux"
 
 if TYPE_CHECKING:
-    from core.oracle.sandbox.confinement import Answers
+    from rtc_inspector.core.oracle.sandbox.confinement import Answers
 
 
 def main(plan: Plan) -> int:
@@ -82,8 +82,8 @@ def _answers(confined: Confinement | None, ours: socket.socket, child: int) -> l
 
 def _confinement() -> ModuleType:
     """Import what only one of the sandboxes needs; this script knows no folder of ours."""
-    sys.path.append(str(Path(__file__).parents[3]))
-    return importlib.import_module("core.oracle.sandbox.confinement")
+    sys.path.append(str(Path(__file__).parents[4]))
+    return importlib.import_module("rtc_inspector.core.oracle.sandbox.confinement")
 
 
 def _become(plan: Plan, its: socket.socket) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import SandboxError
+from rtc_inspector.core.errors import SandboxError
 
 # Programs and libraries. /nix/store and /gnu/store hold them on NixOS and Guix.
 _FOLDERS = (

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core import platform
-from core.errors import SandboxError
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
 
 NOBODY = 65534
 

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core import platform
-from core.errors import SandboxError
-from core.oracle.sandbox.host_system import host_system, visible
-from core.oracle.sandbox.inside_user import User
-from core.oracle.sandbox.protocol import Claim, Launch
-from core.oracle.sandbox.unconfined import Guarded
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.host_system import host_system, visible
+from rtc_inspector.core.oracle.sandbox.inside_user import User
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch
+from rtc_inspector.core.oracle.sandbox.unconfined import Guarded
 
 if TYPE_CHECKING:
-    from core.oracle.sandbox.confinement import Confinement
+    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
 
 _KEPT = frozenset(
     {
@@ -39,7 +39,7 @@ class LandlockSandbox(Guarded):
     def __init__(self, newest: int | None = None) -> None:
         """Ask the kernel what it has; use no newer version of Landlock than `newest`. Raises SandboxError."""
         super().__init__()
-        from core.oracle.sandbox import confinement
+        from rtc_inspector.core.oracle.sandbox import confinement
 
         machine, release = confinement.machine()
         if not confinement.processor_is_known():

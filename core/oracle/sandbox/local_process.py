@@ -11,8 +11,8 @@ from functools import partial
 from threading import Thread
 from typing import BinaryIO, cast
 
-from core.errors import SandboxError
-from core.oracle.sandbox.process import Process
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.process import Process
 
 # How long a process may take to go once told to, before it is killed by force.
 GRACE = 2.0

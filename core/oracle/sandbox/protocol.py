@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.process import Process
 
 THREAD_MIB = 72
 """Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""

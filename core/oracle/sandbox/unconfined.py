@@ -13,16 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from core import platform
-from core.errors import SandboxError
-from core.oracle.inside.scratch import remove
-from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.process import Process
-from core.oracle.sandbox.protocol import Claim, Launch
+from rtc_inspector.core import platform
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.inside.scratch import remove
+from rtc_inspector.core.oracle.sandbox.local_process import LocalProcess
+from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch
 
 if TYPE_CHECKING:  # programs of their own, for Linux alone
-    from core.oracle.sandbox.confinement import Confinement
-    from core.oracle.sandbox.guardian import Plan
+    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
+    from rtc_inspector.core.oracle.sandbox.guardian import Plan
 
 GUARDIAN = Path(__file__).with_name("guardian.py")
 

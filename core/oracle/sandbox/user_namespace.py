@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from core.errors import SandboxError
-from core.oracle.sandbox.inside_user import User
+from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.inside_user import User
 
 # Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
 # closes, and removes its control groups. bubblewrap's own parent-death signal cannot end it, for bubblewrap has given
