@@ -80,7 +80,7 @@ def test_renaming_a_variable_does_not_change_the_data_flow() -> None:
 
 def test_scores_do_not_depend_on_the_process() -> None:
     program = (
-        "from core.metrics.codebleu import codebleu; import json, sys\n"
+        "from rtc_inspector.core.metrics.codebleu import codebleu; import json, sys\n"
         "print([codebleu(*pair)['codebleu'] for pair in json.load(sys.stdin)])"
     )
     pairs = json.dumps([(pair["candidate"], pair["reference"]) for pair in PAIRS[:80]])

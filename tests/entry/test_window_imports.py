@@ -63,7 +63,7 @@ def commands_of(parser: argparse.ArgumentParser) -> list[str]:
 
 @pytest.mark.parametrize("command", NOT_NEEDED)
 def test_a_command_loads_nothing_that_it_does_not_need(command: str) -> None:
-    code = f"import sys\nfrom app import cli\ncli.build_parser({command!r})\nprint(*sys.modules)"
+    code = f"import sys\nfrom rtc_inspector.app import cli\ncli.build_parser({command!r})\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "rich" in loaded and NOT_NEEDED[command].isdisjoint(loaded), NOT_NEEDED[command] & set(loaded)
 

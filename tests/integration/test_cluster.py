@@ -395,7 +395,7 @@ def mentions(text: Path) -> list[str]:
 
 
 def test_without_ray_one_line_says_how_to_install_it(base: Path, tmp_path: Path) -> None:
-    hidden = "import sys; sys.modules['ray'] = None; from app.cli import main; sys.exit(main())"
+    hidden = "import sys; sys.modules['ray'] = None; from rtc_inspector.app.cli import main; sys.exit(main())"
     words = [sys.executable, "-c", hidden, "run", str(base / "shop"), "--cluster", "local"]
     refused = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 2

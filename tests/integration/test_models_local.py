@@ -266,8 +266,10 @@ def test_an_unknown_architecture_is_a_sentence(tmp_path: Path) -> None:
 
 def test_the_worker_ends_with_its_parent() -> None:
     script = (
-        "import os, sys; from core.models.client import LocalModel; from core.models.discovery import bundled_model\n"
-        "from core.settings import ModelSettings; m = LocalModel(bundled_model(), ModelSettings(threads=1))\n"
+        "import os, sys; from rtc_inspector.core.models.client import LocalModel\n"
+        "from rtc_inspector.core.models.discovery import bundled_model\n"
+        "from rtc_inspector.core.settings import ModelSettings\n"
+        "m = LocalModel(bundled_model(), ModelSettings(threads=1))\n"
         "print(m.worker_pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
@@ -353,8 +355,9 @@ def test_a_token_longer_than_most_is_whole() -> None:
 
 def test_a_worker_short_of_memory_says_so() -> None:
     script = (
-        "import resource\nfrom core.models.client import LocalModel\nfrom core.models.discovery import bundled_model\n"
-        "from core.settings import ModelSettings\nfrom core.errors import ModelError\n"
+        "import resource\nfrom rtc_inspector.core.models.client import LocalModel\n"
+        "from rtc_inspector.core.models.discovery import bundled_model\n"
+        "from rtc_inspector.core.settings import ModelSettings\nfrom rtc_inspector.core.errors import ModelError\n"
         "resource.setrlimit(resource.RLIMIT_AS, (420 << 20, 420 << 20))\n"
         "try:\n    LocalModel(bundled_model(), ModelSettings(threads=1))\n"
         "except ModelError as error:\n    print(error.problem)\n"

@@ -33,7 +33,7 @@ def test_everything_ends_with_the_caller() -> None:
     script = (
         "import os, sys; sys.path[:0] = sys.argv[1:3]\n"
         "from sandbox_driver import launch, read_line\n"
-        "from core.oracle.sandbox.bubblewrap import BubblewrapSandbox\n"
+        "from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox\n"
         "code = 'print(1, flush=True); import time; time.sleep(300)'\n"
         "process = BubblewrapSandbox().start(launch(code, arguments=['rtc-caller-mark']))\n"
         "assert read_line(process)\n"

@@ -143,7 +143,7 @@ def test_containers_of_a_killed_run_are_removed_by_the_next(client: APIClient) -
     script = (
         "import os, sys; sys.path[:0] = sys.argv[1:3]\n"
         "from sandbox_driver import launch, read_line\n"
-        "from core.oracle.sandbox.docker_sandbox import DockerSandbox\n"
+        "from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox\n"
         "process = DockerSandbox().start(launch(sys.argv[3], arguments=['rtc-orphan-mark']))\n"
         "assert read_line(process)\n"
         "os.kill(os.getpid(), 9)\n"

@@ -90,7 +90,7 @@ def test_everything_ends_with_the_caller(tmp_path: Path) -> None:
     script = (
         "import os, sys; sys.path[:0] = sys.argv[1:3]\n"
         "from sandbox_driver import launch, read_line\n"
-        "from core.oracle.sandbox.landlock import LandlockSandbox\n"
+        "from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox\n"
         "code = 'import os; os.fork() or os.setsid(); print(1, flush=True); import time; time.sleep(300)'\n"
         "process = LandlockSandbox().start(launch(code, arguments=['rtc-landlock-mark']))\n"
         "assert read_line(process)\n"

@@ -63,7 +63,7 @@ def test_an_error_nobody_caught_becomes_a_notice(tmp_path: Path) -> None:
 
 
 def test_without_a_screen_it_says_so_and_what_to_do(tmp_path: Path) -> None:
-    command = "import sys; from app.cli import main; sys.exit(main(['open', '.', '--db', 'x.sqlite']))"
+    command = "import sys; from rtc_inspector.app.cli import main; sys.exit(main(['open', '.', '--db', 'x.sqlite']))"
     done = python(command, home=tmp_path, screen=None)
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == "There is no screen to open a window on."
@@ -125,11 +125,13 @@ def visit(main, dialog):
     dialog.close()
     main.activateWindow()
     main.label_desk.label_samples()
-    QTest.qWait(300)
+    while main.parts.labels.progress.text() == "" or " of 0 " in main.parts.labels.progress.text():
+        QTest.qWait(50)
     subprocess.run([sys.executable, "-c", visitor + "; db.close()", str(database)], check=True)
-    for _ in range(3):
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_1)
-        QTest.qWait(200)
+    for _ in range(100):
+        if ": 3 of " not in main.parts.labels.progress.text():
+            QTest.keyClick(QApplication.focusWidget() or main, Qt.Key.Key_1)
+            QTest.qWait(400)
     print(main.parts.labels.progress.text(), flush=True)
     os.kill(os.getpid(), 9)
 QTimer.singleShot(50, step)
