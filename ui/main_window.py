@@ -18,6 +18,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.background.scribe import Scribe
 from rtc_inspector.ui.background.turns import IdleWork
+from rtc_inspector.ui.labels.label_actions import name_keys
 from rtc_inspector.ui.labels.label_files import LabelFiles
 from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
@@ -28,9 +29,8 @@ from rtc_inspector.ui.run.models import ModelList
 from rtc_inspector.ui.run.own_run import ByHand, OwnRun
 from rtc_inspector.ui.run.queue import Queueing
 from rtc_inspector.ui.run.starting import Starting
-from rtc_inspector.ui.shell.choice_box import Choice
-from rtc_inspector.ui.shell.notices import NoticeText
-from rtc_inspector.ui.shell.offer_bar import Offer
+from rtc_inspector.ui.shell.fields import Choice
+from rtc_inspector.ui.shell.notices import NoticeText, Offer
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Welcome
 from rtc_inspector.ui.style.appearance import Appearance
@@ -42,14 +42,12 @@ from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.comparing import Comparing
 from rtc_inspector.ui.window.guide import Guide
 from rtc_inspector.ui.window.label_desk import LabelDesk
-from rtc_inspector.ui.window.openable import Dropping, OpenMenus
-from rtc_inspector.ui.window.preferences import Preferences, tour_steps
+from rtc_inspector.ui.window.opening import Dropping, Opening, OpenMenus
+from rtc_inspector.ui.window.preferences import Preferences, keys_of_views, tour_steps
 from rtc_inspector.ui.window.reporting import Reporting
 from rtc_inspector.ui.window.searching import Searching
-from rtc_inspector.ui.window.startup import Opening
 from rtc_inspector.ui.window.window_actions import PANES, WindowActions, theme_menu
 from rtc_inspector.ui.window.window_parts import WindowParts
-from rtc_inspector.ui.window.wiring import wire_keys
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
@@ -80,7 +78,6 @@ class MainWindow(QMainWindow):
     uncaught = Signal(object)
 
     def __init__(self, appearance: Appearance, remembered: Remembered) -> None:
-        """Build every part and join them."""
         super().__init__()
         self.setWindowTitle("RTC Inspector")
         self.appearance, self.remembered = appearance, remembered
@@ -112,11 +109,11 @@ class MainWindow(QMainWindow):
         self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
         self.commands = WindowActions(self)
         self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
-        self.keymap = wire_keys(parts, self.commands, self.comparing, remembered)
+        self._name_keys()
         self.preferences = Preferences(
-            self, appearance, remembered, self.keymap,
+            self, appearance, remembered, self.commands, keys_of_views(parts),
             lambda: self.control.settings.oracle.sandbox,
-            lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
+            lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip),
         )  # fmt: skip
         self.big_figures = BigFigures(parts, self.inspection)
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
@@ -139,6 +136,19 @@ class MainWindow(QMainWindow):
         self._restore()
         self.preferences.restore()  # last: showing and folding panes gives their text its usual size
         self.welcome.setFocus()
+
+    def _name_keys(self) -> None:
+        parts, bar, header = self.parts, self.parts.bar, self.parts.code.header
+        onward, back, failure, _ = parts.code.keys
+        for name, button in (
+            ("menu", bar.menu_button), ("runs", bar.runs_button), ("run", bar.run), ("pause", bar.pause),
+            ("stop", bar.stop), ("settings", bar.settings), ("candidates", header.candidates),
+            ("dropped", header.dropped), ("agreement", parts.queue.agreement), ("error-modes", parts.queue.modes),
+        ):  # fmt: skip
+            name_keys(button, self.commands[name])
+        name_keys(header.failure, self.commands["next-failure"], failure)
+        name_keys(header.previous, self.commands["previous-region"], back)
+        name_keys(header.next, self.commands["next-region"], onward)
 
     def _fill_menus(self, menu: QMenu, runs: QMenu) -> None:
         themes = theme_menu(self, lambda: self.appearance.choice, self.preferences.choose_theme)
@@ -172,7 +182,6 @@ class MainWindow(QMainWindow):
         )
 
     def _connect_shell(self) -> None:
-        """Connect bars, menus and dialogs."""
         parts, bar = self.parts, self.parts.bar
         # A project without a run, or with the run that is on show already, would stay hidden behind a page.
         self.opening.begun.connect(parts.leave_page)
@@ -229,7 +238,6 @@ class MainWindow(QMainWindow):
     # ---- what is looked at
 
     def open_database(self, database: Path, root: Path | None = None) -> None:
-        """Look at a database: at the newest run of the project at `root`, or of all."""
         self.remembered.add_database(database)
         self.parts.notices.withdraw(NO_PLACE)
         self.inspection.open(database, Wanted(root=str(root) if root else None))
@@ -254,7 +262,6 @@ class MainWindow(QMainWindow):
         self.queueing.start(self.project.root, self.inspection.database, settings)
 
     def start_demo(self) -> None:
-        """Open the bundled project and run the bundled model on it."""
         self.open_project(resources.path("demo"))
         self.parts.offers.offer(Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
         self.start_run(RunSettings(regions=resources.DEMO_REGIONS))
@@ -264,7 +271,6 @@ class MainWindow(QMainWindow):
         self.models.ask_download(CODER)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a stored run, at once or when its turn comes."""
         database, overview = self.inspection.database, self.inspection.overview
         run = next((run for run in overview.runs if run.id == run_id), None) if overview else None
         if database is not None and run is not None and self.queueing.resume(run, database):
@@ -349,7 +355,6 @@ class MainWindow(QMainWindow):
     # ---- size and place
 
     def reset_layout(self) -> None:
-        """Give every place its share again."""
         self.parts.arrange(self.size())
 
     def _restore(self) -> None:

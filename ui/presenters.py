@@ -148,7 +148,6 @@ def past_name(item: ItemRow) -> str:
 
 
 def _offset(text: str, line: int) -> int:
-    """Return the number of characters before a line, counted from 1."""
     at = 0
     for _ in range(line - 1):
         # 0 where there is no further line break.
@@ -208,7 +207,6 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
 
 
 def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
-    """Return what the method has to say of single samples."""
     if kind is None or not kind.remarks:
         return {}
     said: Mapping[int, str] = resolve_name(kind.remarks)(samples)

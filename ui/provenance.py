@@ -77,7 +77,6 @@ def _run(run: RunRow) -> Pairs:
 
 
 def _second(time: str) -> str:
-    """Return a stored time, to the second."""
     return f"{time[:19].replace('T', ' ')} UTC"
 
 
@@ -99,12 +98,10 @@ def _pairs(values: Mapping[str, Any]) -> Pairs:
 
 
 def _words(name: str) -> str:
-    """Return a field's name as people write it."""
     return name.replace("_", " ")
 
 
 def _value(value: Any) -> str:
-    """Return a setting in plain words."""
     if value is None:
         return "automatic"
     if isinstance(value, bool):

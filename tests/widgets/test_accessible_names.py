@@ -29,20 +29,18 @@ from waiting import wait_until
 from rtc_inspector import ui
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.taxonomy import read_taxonomy
-from rtc_inspector.ui.keys.keys_dialog import KeysDialog
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.run.queue_dialog import QueueDialog
-from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog
-from rtc_inspector.ui.shell.download_dialog import DownloadDialog
-from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.run.lists import RunsDialog
+from rtc_inspector.ui.run.queue import QueueDialog
+from rtc_inspector.ui.run.starting import WordsDialog, Written
+from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
+from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.runs_dialog import RunsDialog
-from rtc_inspector.ui.shell.search_dialog import SearchDialog
-from rtc_inspector.ui.shell.settings_dialog import SettingsDialog
-from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
-from rtc_inspector.ui.shell.words_dialog import WordsDialog, Written
+from rtc_inspector.ui.shell.search import SearchDialog
 from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.ui.window.help import HelpDialog
+from rtc_inspector.ui.window.preferences import SettingsDialog
 
 CONTROLS = (
     QAbstractButton,
@@ -58,7 +56,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     AgreementDialog: lambda window: AgreementDialog("run 1", window),
     DownloadDialog: lambda window: DownloadDialog(window.gateway, window),
     EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
-    KeysDialog: lambda window: KeysDialog(window.keymap, window),
+    HelpDialog: lambda window: HelpDialog(window.commands.key_groups(), window),
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, window),

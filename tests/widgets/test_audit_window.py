@@ -15,8 +15,8 @@ from waiting import wait_until
 from rtc_inspector.core.figures import Link, Table
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.runs_dialog import RunsDialog
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.auditing import scoring
 

@@ -24,8 +24,8 @@ from rtc_inspector.ui.compare.page import ComparePage
 from rtc_inspector.ui.compare.pair_list import DIFFERENCE, SECONDARY
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.reading.inspection import Wanted
+from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.runs_dialog import RunsDialog
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK
 from rtc_inspector.ui.window.comparing import proposed

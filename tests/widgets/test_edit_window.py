@@ -15,7 +15,7 @@ from waiting import wait_until
 
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.report.page import render
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance

@@ -16,9 +16,8 @@ from rtc_inspector.core.store.rows import LabelRow
 from rtc_inspector.core.taxonomy import Taxonomy, read_taxonomy
 from rtc_inspector.ui.labels.labels import LabelsPanel
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog
+from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
 from rtc_inspector.ui.style.appearance import Appearance
 
 

@@ -26,7 +26,7 @@ from rtc_inspector.core.store.rows import RunningPoint
 from rtc_inspector.core.types import Score
 from rtc_inspector.ui.figures.plot import step
 from rtc_inspector.ui.figures.view import FiguresView, FigureView
-from rtc_inspector.ui.panels import RunPanel
+from rtc_inspector.ui.panels.run import RunPanel
 from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 

@@ -32,7 +32,7 @@ from rtc_inspector.core.types import Outcome, Verdict
 from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.presenters import MARK
 from rtc_inspector.ui.reading.inspection import LookedAt, Wanted
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered

@@ -15,8 +15,7 @@ from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
 from rtc_inspector.core.store.rows import TestRow
-from rtc_inspector.ui.panels import MetricsPanel, PromptPanel, TestsPanel
-from rtc_inspector.ui.panels.tests import lines_through
+from rtc_inspector.ui.panels.sample_tabs import MetricsPanel, PromptPanel, TestsPanel, lines_through
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK, LIGHT
 

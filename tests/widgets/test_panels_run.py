@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
-from rtc_inspector.ui.panels import RunPanel
+from rtc_inspector.ui.panels.run import RunPanel
 from rtc_inspector.ui.provenance import provenance
 
 

@@ -16,10 +16,10 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import recites
 from rtc_inspector.ui.project.region_model import SCORE
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.settings_dialog import SettingsDialog
-from rtc_inspector.ui.shell.tour import Step, Tour
+from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK
+from rtc_inspector.ui.window.preferences import SettingsDialog
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from stored_run import StoredRun, shown, stored_run
 from waiting import wait_until
 
 from rtc_inspector.core.kinds import task
-from rtc_inspector.ui.panels import RoundTripPanel
+from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
 from rtc_inspector.ui.presenters import diff_title, judged_by_tests, presenter, role_name, sample_name, trace
 from rtc_inspector.ui.reading.inspection import by_file
 

@@ -18,7 +18,7 @@ from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.project_search import MOST, Hit, search
 from rtc_inspector.ui.code.view import CodeView
-from rtc_inspector.ui.shell.search_dialog import SearchDialog
+from rtc_inspector.ui.shell.search import SearchDialog
 
 
 def file(path: str, text: str) -> SourceFile:

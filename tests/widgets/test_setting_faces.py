@@ -15,7 +15,7 @@ from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import Described, described, value_of
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.shell.model_dialogs import EndpointDialog
 from rtc_inspector.ui.shell.run_dialog import RunDialog
 from rtc_inspector.ui.shell.setting_fields import NumberField
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from stored_run import shown
 from themes import contrast, wear
 
-from rtc_inspector.ui.panels.code_peek import CodePeek
+from rtc_inspector.ui.panels.pieces import CodePeek
 from rtc_inspector.ui.style.appearance import Appearance, stylesheet
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme, current_theme, mix

@@ -19,9 +19,9 @@ from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.project.region_model import PASSES, SCORE
+from rtc_inspector.ui.run.lists import run_title
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.runs_dialog import run_title
 from rtc_inspector.ui.style.appearance import Appearance
 
 

@@ -27,11 +27,11 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.background.coordinator import RunState
-from rtc_inspector.ui.keys.keys_dialog import KeysDialog
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK, current_theme
+from rtc_inspector.ui.window.help import HelpDialog
 
 
 @pytest.fixture(scope="module")
@@ -181,8 +181,8 @@ def test_question_mark_shows_every_key(window: MainWindow) -> None:
 
     def look() -> None:
         dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, KeysDialog)
-        seen.extend(text for line in dialog._lines() for text in (line.text(0), line.text(1)))
+        assert isinstance(dialog, HelpDialog)
+        seen.extend(text for _, lines in dialog.groups for line in lines for text in (line.text(0), line.text(1)))
         dialog.reject()
 
     QTimer.singleShot(200, look)

@@ -26,8 +26,7 @@ from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSett
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.run.models import ModelList, find_models
-from rtc_inspector.ui.shell.download_dialog import DownloadDialog
-from rtc_inspector.ui.shell.endpoint_dialog import EndpointDialog
+from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
 from rtc_inspector.ui.shell.model_options import BUNDLED, backward_value, endpoint_value, forward_value, with_models
 from rtc_inspector.ui.shell.notices import NoticeBar
 from rtc_inspector.ui.shell.remembered import Remembered

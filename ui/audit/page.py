@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
 from rtc_inspector.ui.figures.view import FiguresView
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row, split
 
 SUMMARY = "summary"

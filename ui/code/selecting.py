@@ -22,8 +22,8 @@ from rtc_inspector.ui.style.theme import SPACE
 REST = 150
 """Milliseconds a selection stays as it is before it is looked at."""
 KEY = "selection"
-CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed"
-PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions"
+CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed (F6)"
+PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions (F7)"
 
 
 class ProbeBar(QWidget):
@@ -43,8 +43,8 @@ class ProbeBar(QWidget):
         self.place, self.said = label(role="heading"), label(role="muted", wrap=True, selectable=True)
         self.said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self.said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.check = button("Check tests  –", CHECK_TIP, self.check_asked.emit, flat=False)
-        self.probe = button("Round trip  –", PROBE_TIP, self.probe_asked.emit, flat=False)
+        self.check = button("Check tests  F6", CHECK_TIP, self.check_asked.emit, flat=False)
+        self.probe = button("Round trip  F7", PROBE_TIP, self.probe_asked.emit, flat=False)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(*BAR)
         self._grid.setSpacing(SPACE)

@@ -75,8 +75,7 @@ class CodeView(QWidget):
         self.header.dropped.toggled.connect(self._place)
         self.find_bar.closed.connect(self.editor.setFocus)
         self.keys = tuple(
-            bind(self.editor, key, partial(self.go, step, failing), words, f"code-{id}")
-            for words, id, key, step, failing in STEPS
+            bind(self.editor, key, partial(self.go, step, failing), words) for words, _, key, step, failing in STEPS
         )
 
     def commands(self) -> Mapping[str, Callable[[], object]]:

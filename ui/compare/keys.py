@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-Key = tuple[str, str, str]
-"""Name, words, keys."""
+Key = tuple[str, str]
+"""Words and keys."""
 
 STEPS: tuple[Key, ...] = (
-    ("compare-next-region", "Next item of the comparison", "Alt+Right"),
-    ("compare-previous-region", "Previous item of the comparison", "Alt+Left"),
+    ("Next item of the comparison", "Alt+Right"),
+    ("Previous item of the comparison", "Alt+Left"),
 )
 """Other keys walk the changes in the diffs inside."""
 
-REFERENCE: Key = ("make-reference", "Make the run the reference", "R")
+REFERENCE: Key = ("Make the run the reference", "R")

@@ -15,7 +15,7 @@ from rtc_inspector.ui.compare.standings import Standings
 from rtc_inspector.ui.compare.summary import Summary
 from rtc_inspector.ui.compare.traces import Traces, TraceSide
 from rtc_inspector.ui.figures.exporting import ExportButton
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ComparePage(QWidget):
 
     `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
     `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`; `report_asked`: a page
-    to pass on; `traces_made(traces)` when they are first looked at. `figures_asked`: figures of all the runs,
+    to pass on. `figures_asked`: figures of all the runs,
     `figure_chosen(name, value)` with another choice, `link_opened(link)`: what is behind one of their marks.
     """
 
@@ -40,7 +40,6 @@ class ComparePage(QWidget):
     left_for = Signal(int, int)
     export_failed = Signal(str)
     report_asked = Signal()
-    traces_made = Signal(object)
     figures_asked = Signal()
     figure_chosen = Signal(str, str)
     link_opened = Signal(object)
@@ -67,7 +66,7 @@ class ComparePage(QWidget):
     def _lay_out(self) -> None:
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
         self.choose_button = button("Choose runs…", "Compare other runs", self.choose_asked.emit, flat=False)
-        tip = "Hold all runs against the chosen one"
+        tip = "Hold all runs against the chosen one (R)"
         self.reference_button = button("Make reference", tip, self.standings.ask_reference, flat=False)
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
@@ -91,7 +90,6 @@ class ComparePage(QWidget):
             self._traces.back_asked.connect(self.show_summary)
             self._traces.wanted.connect(self.pair_wanted)
             self._traces.left_for.connect(self.left_for)
-            self.traces_made.emit(self._traces)
         return self._traces
 
     @property

@@ -40,8 +40,8 @@ class Standings(QWidget):
         widths(self.table, 150, 0, 150, 160, 165, 165, 110, 130)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
         bind(self.table, "Return", self.ask_reference, "Make the run the reference")
-        name, words, keys = REFERENCE
-        bind(self.table, keys, self.ask_reference, words, name)
+        words, keys = REFERENCE
+        bind(self.table, keys, self.ask_reference, words)
         self.table.doubleClicked.connect(self.ask_reference)
         for size in self.table.findChildren(TextSize):
             size.changed.connect(self._fit)

@@ -115,10 +115,10 @@ class Traces(QWidget):
         self.sides = sides
         self.title, self.count = ElidedLabel("title", Qt.TextElideMode.ElideLeft), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
-        self.previous = button("", "Previous item", lambda: self.step(-1), icon="previous")
-        self.next = button("", "Next item", lambda: self.step(1), icon="next")
-        for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
-            bind(self, keys, partial(self.step, direction), words, name)
+        self.previous = button("", "Previous item (Alt+Left)", lambda: self.step(-1), icon="previous")
+        self.next = button("", "Next item (Alt+Right)", lambda: self.step(1), icon="next")
+        for (words, keys), direction in zip(STEPS, (1, -1), strict=True):
+            bind(self, keys, partial(self.step, direction), words)
         for side in sides:
             side.left_for.connect(self.left_for)
         head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR, grows=self.title)

@@ -25,8 +25,8 @@ from rtc_inspector.ui.style.controls import (
 )
 from rtc_inspector.ui.style.theme import SPACE
 
-STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
-"""Name, words and key of each step from change to change."""
+STEPS = (("Next change", "Alt+Down"), ("Previous change", "Alt+Up"))
+"""Words and key of each step from change to change."""
 
 Copies = Sequence[tuple[str, Callable[[], str]]]
 
@@ -60,10 +60,10 @@ class DiffFrame(QWidget):
         self.columns.moved.connect(self._follow)
 
     def _make_controls(self, described: bool) -> None:
-        self.previous = button("", "Previous change", lambda: self.step(-1), icon="previous")
-        self.next = button("", "Next change", lambda: self.step(1), icon="next")
-        for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
-            bind(self, keys, partial(self.step, direction), words, name)
+        self.previous = button("", "Previous change (Alt+Up)", lambda: self.step(-1), icon="previous")
+        self.next = button("", "Next change (Alt+Down)", lambda: self.step(1), icon="next")
+        for (words, keys), direction in zip(STEPS, (1, -1), strict=True):
+            bind(self, keys, partial(self.step, direction), words)
         self.unified = switch("Unified", "All texts in one column")
         self.unified.toggled.connect(self._set_unified)
         self.wrap = switch("Wrap", "Wrap long lines, rows kept aligned")

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.ui.file_names import ask_where
+from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.style.controls import MenuButton, to_clipboard
 
 SCALE = 2

@@ -11,7 +11,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from rtc_inspector.core.store.rows import ItemRow
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.presenters import COMMIT
 from rtc_inspector.ui.style.controls import BAR, FilterField, column, label, row, switch
 from rtc_inspector.ui.style.marks import mark_icon

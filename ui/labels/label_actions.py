@@ -1,4 +1,4 @@
-"""What can be done while labelling, each with a key that the user may choose."""
+"""What can be done while labelling, each with a key."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QWidget
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
 from rtc_inspector.ui.style.controls import bind
 
-MOST_MODES = 24
-"""Modes that can have a key: nine by default, the others when the user gives them one."""
 ACCEPT = "JKLM"
 """Keys that accept the first, second, … annotator's label."""
 
@@ -48,20 +46,17 @@ class LabelActions:
         `choose(slot)` takes a mode and goes on, `add(slot)` adds it to others or takes it away, `accept(place)` decides
         as an annotator says.
         """
-        self.clean = bind(panel, "G", partial(choose, CLEAN), "", "mode-clean")
-        self.modes = [
-            bind(panel, str(slot) if slot in KEYS else "", partial(choose, slot), "", f"mode-{slot}")
-            for slot in range(1, MOST_MODES + 1)
-        ]
+        self.clean = bind(panel, "G", partial(choose, CLEAN), "")
+        self.modes = [bind(panel, str(slot), partial(choose, slot), "") for slot in KEYS]
         self.adds = [
-            bind(panel, f"Alt+{slot}", partial(add, slot), f"Add mode {slot} to others, or take it away", f"add-{slot}")
+            bind(panel, f"Alt+{slot}", partial(add, slot), f"Add mode {slot} to others, or take it away")
             for slot in KEYS
         ]
         self.accepts = [
-            bind(panel, key, partial(accept, place), f"Decide as annotator {place + 1} says", f"accept-{place + 1}")
+            bind(panel, key, partial(accept, place), f"Decide as annotator {place + 1} says")
             for place, key in enumerate(ACCEPT)
         ]
-        self.steps = {name: bind(panel, keys, steps[name], words, f"label-{name}") for name, keys, words in STEPS}
+        self.steps = {name: bind(panel, keys, steps[name], words) for name, keys, words in STEPS}
 
     def all(self) -> list[QAction]:
         """Return every one of them, modes first."""
@@ -94,9 +89,9 @@ def placed(taxonomy: Taxonomy) -> dict[int, ErrorMode]:
     return found if clean is None else found | {CLEAN: clean}
 
 
-def name_keys(part: QWidget, action: QAction) -> None:
-    """Say the keys of an action in the tooltip of its button, instead of those that it had."""
-    tip, keys = part.toolTip().partition(" (")[0], keys_of(action)
+def name_keys(part: QWidget, *actions: QAction) -> None:
+    """Say the keys of actions in the tooltip of their button, instead of those that it had."""
+    tip, keys = part.toolTip().partition(" (")[0], ", ".join(filter(None, map(keys_of, actions)))
     part.setToolTip(f"{tip} ({keys})" if keys else tip)
 
 

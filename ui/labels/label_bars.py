@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QSpinBox, QWidget
 
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of, name_keys
-from rtc_inspector.ui.panels.badge import Badge
+from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.presenters import describes
 from rtc_inspector.ui.shell.fields import indent
 from rtc_inspector.ui.style.controls import BAR, ElidedLabel, MenuButton, button, embolden, label, row

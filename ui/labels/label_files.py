@@ -17,9 +17,9 @@ from rtc_inspector.core.store.label_studio import labelling_interface, write_lab
 from rtc_inspector.core.store.labels import write_labels_csv, write_labels_jsonl
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.ui.background.scribe import Scribe
-from rtc_inspector.ui.file_names import ask_where
 from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection
+from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText
 
 if TYPE_CHECKING:

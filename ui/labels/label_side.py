@@ -147,7 +147,7 @@ class KeysHelp(QWidget):
     def __init__(self, actions: LabelActions) -> None:
         """Two columns: key and what it does."""
         super().__init__()
-        self._actions, self.all_keys = actions, ""
+        self._actions = actions
         self._lines = [(label(), label(role="muted", wrap=True)) for _ in range(5 + len(actions.steps))]
         grid = QGridLayout(self)
         grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
@@ -170,7 +170,7 @@ class KeysHelp(QWidget):
             (keys_of(self._actions.clean), "Nothing wrong: where passes are in turn"),
             (accepts, "Decide as the first, second, … annotator says"),
             *((keys_of(action), action.text()) for action in self._actions.steps.values()),
-            ("?", f"Show or hide these keys; {self.all_keys or 'the menu'} shows all, and lets you choose others"),
+            ("?", "Show or hide these keys; F1 shows all"),
         ]
         for (key, what), (keys, words) in zip(self._lines, told, strict=True):
             key.setText(keys or "–")

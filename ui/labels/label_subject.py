@@ -16,8 +16,7 @@ from rtc_inspector.ui.diff.edit_view import TITLES, EditLines, shown_edit
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.pane_lines import PairLines
 from rtc_inspector.ui.diff.rows import compare
-from rtc_inspector.ui.panels.card import CardScroll
-from rtc_inspector.ui.panels.text_box import TextBox
+from rtc_inspector.ui.panels.pieces import CardScroll, TextBox
 from rtc_inspector.ui.presenters import describes, presenter
 from rtc_inspector.ui.style.controls import breakable, column, label, split
 from rtc_inspector.ui.style.theme import SPACE

@@ -18,8 +18,7 @@ from rtc_inspector.ui.labels.label_queue import Given, LabelSession
 from rtc_inspector.ui.labels.label_side import LabelSide
 from rtc_inspector.ui.labels.label_subject import LabelSubject
 from rtc_inspector.ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
-from rtc_inspector.ui.panels.card import CardScroll
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import CardScroll, EmptyState
 from rtc_inspector.ui.presenters import sample_name
 from rtc_inspector.ui.style.controls import bind, column, split
 from rtc_inspector.ui.style.text_size import grown
@@ -155,9 +154,8 @@ class LabelsPanel(QWidget):
         """Set the names of modes that the taxonomy has not, by id."""
         self._names = names
 
-    def refresh_keys(self, all_keys: str | None = None) -> None:
-        """Show the keys as they are now. `all_keys`: the key that lists all keys of the window, where it changed."""
-        self.keys.all_keys = self.keys.all_keys if all_keys is None else all_keys
+    def refresh_keys(self) -> None:
+        """Show the keys of the modes that are offered now."""
         self.side.refresh_keys()
         self.bar.refresh_keys(self.key_actions)
         for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
@@ -12,21 +11,15 @@ from rtc_inspector.ui.diff.edit_view import EditView, ShownEdit, shown_edit
 from rtc_inspector.ui.diff.equivalence import MOST_CHARACTERS
 from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
 from rtc_inspector.ui.diff.view import DiffView
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.presenters import describes, presenter
 from rtc_inspector.ui.style.controls import column
 
 
 class DiffPanel(QWidget):
-    """The comparison of one pair, or of one edit, or what to do while there is none.
-
-    `edit_made(view)` when the view of edits is first needed.
-    """
-
-    edit_made = Signal(object)
+    """The comparison of one pair, or of one edit, or what to do while there is none."""
 
     def __init__(self, unified: bool = False) -> None:
-        """Empty until `show_code`, `set_pair` or `set_edit`. `unified`: at first in one column."""
         super().__init__()
         self.setAccessibleName("Difference")
         self.view = DiffView()
@@ -37,7 +30,6 @@ class DiffPanel(QWidget):
         self.clear()
 
     def clear(self) -> None:
-        """Show that there is nothing to compare."""
         self._turn_to(self._empty)
         self.view.clear()
 
@@ -92,11 +84,9 @@ class DiffPanel(QWidget):
         made = EditView()
         made.unified.setChecked(self._unified)
         self._column.addWidget(made, 1)
-        self.edit_made.emit(made)
         return made
 
     def set_edit(self, edit: ShownEdit) -> None:
-        """Compare an edit with what was predicted of it."""
         self.edit.show_edit(edit)
         self._turn_to(self.edit)
 

@@ -70,7 +70,6 @@ class Preparing(QWidget):
 
     @property
     def begun(self) -> bool:
-        """Return whether a run is being prepared."""
         return self._at is not None
 
     @property
@@ -82,7 +81,6 @@ class Preparing(QWidget):
         return f"{mark_name} · {_clock_words(sum(self._seconds) + self._clock() - self._since)}"
 
     def begin(self, kind: Kind) -> None:
-        """Start the clock of a run on items of this kind."""
         self._kind, self._seconds, self._at, self._stage = kind, [0.0] * 4, LOAD, ""
         self._since = self._clock()
         names = ("Load the model", "Learn the tests", f"Find {kind.nouns}", "Read the first prompt")
@@ -93,7 +91,6 @@ class Preparing(QWidget):
         self._tell()
 
     def note(self, progress: Progress) -> None:
-        """Show how far the run is."""
         if self._at is None:
             return
         now, step = self._clock(), step_of(progress.stage)
@@ -105,7 +102,6 @@ class Preparing(QWidget):
         self._tell()
 
     def end(self) -> None:
-        """Stop the clock."""
         self._at = None
         self._timer.stop()
 
@@ -135,6 +131,5 @@ class Preparing(QWidget):
 
 
 def _clock_words(seconds: float) -> str:
-    """Return a time that goes on, as it is read off a clock."""
     whole = int(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02d} min"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -13,14 +14,107 @@ from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, known
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
-from rtc_inspector.ui.panels.card import CardScroll
-from rtc_inspector.ui.panels.empty import EmptyState
-from rtc_inspector.ui.panels.roundtrip_header import RoundTripHeader
+from rtc_inspector.ui.panels.pieces import Badge, CardScroll, CodePeek, EmptyState
 from rtc_inspector.ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
-from rtc_inspector.ui.panels.streams import Place, Streams
-from rtc_inspector.ui.presenters import Node, rebuilt, role_name, trace
-from rtc_inspector.ui.style.controls import button, column, discard, label
+from rtc_inspector.ui.presenters import Node, presenter, rebuilt, role_name, trace
+from rtc_inspector.ui.style.controls import ElidedLabel, button, column, discard, label, on_ground, row
+from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
 from rtc_inspector.ui.style.theme import SPACE
+
+MOST = 256
+"""Unfinished texts kept at a time; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Where a text belongs. `parent`: id of the stored sample it is made from, if it was told."""
+
+    item_id: int
+    role: str
+    index: int
+    parent: int | None = None
+
+
+class Streams:
+    """What the model has written so far, by place."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[Stream, str] = OrderedDict()
+        self._stored: dict[Stream, int] = {}
+
+    def append(self, place: Stream, text: str) -> str:
+        """Add new text; the whole text so far comes back."""
+        self._texts[place] = self._texts.get(place, "") + text
+        self._texts.move_to_end(place)
+        # Texts of items that nobody looks at are never settled: their samples are not read.
+        while len(self._texts) > MOST:
+            self._texts.popitem(last=False)
+        return self._texts[place]
+
+    def settle(self, item_id: int, samples: Sequence[SampleRow]) -> None:
+        """Forget what has become a stored sample of the item.
+
+        Where a stream did not name its parent, it ends as soon as one more sample of its role and index is stored.
+        """
+        counts: dict[Stream, int] = {}
+        for sample in samples:
+            loose = Stream(item_id, sample.role, sample.index)
+            counts[loose] = counts.get(loose, 0) + 1
+            if sample.parent_id is not None:
+                self._texts.pop(replace(loose, parent=sample.parent_id), None)
+        for loose, count in counts.items():
+            if count > self._stored.get(loose, 0):
+                self._texts.pop(loose, None)
+        # A stream without a parent ends when one more sample is there than before.
+        self._stored |= counts
+
+    def end(self) -> None:
+        self._texts.clear()
+
+    def of(self, item_id: int) -> list[tuple[Stream, str]]:
+        """Return everything being written for an item, in the order it was begun."""
+        return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]
+
+
+_STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
+
+
+class RoundTripHeader(QWidget):
+    """`file:lines`, the headline, what stands beside it, and tests of one item."""
+
+    def __init__(self, action: QWidget) -> None:
+        super().__init__()
+        on_ground(self, "header")
+        self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
+        self._headline, self._difference, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
+            Badge() for _ in range(6)
+        )
+        self._peek = CodePeek(4)
+        top = row(self._place, action, grows=self._place)
+        scores = row()
+        scores.addLayout(Flow(self._badges, 6), 1)
+        column(top, scores, self._peek, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=6, owner=self)
+
+    def show_item(self, item: ItemRow) -> None:
+        shown = presenter(item)
+        self._place.setText(shown.heading(item))
+        self._peek.show_code(item.text, item.path)
+        text, tip = shown.headline(item)
+        role = {None: "neutral", 0.0: "bad", 1.0: "good"}.get(goodness(item), "warn")
+        self._headline.show_text(text, role, tip)
+        text, tip = shown.difference(item)
+        self._difference.show_text(text, "neutral", tip)
+        judged, by = shown.judged(item)
+        self._tests.show_text(judged, "neutral", by)
+        self._copy.show_text("⚠ also elsewhere in the file" if item.copied else "", "warn", _COPIED)
+        self._extra.show_text("✎ by hand, not counted" if item.extra else "", "accent", _EXTRA)
+        self._state.show_text(_STATES.get(item.state, ""), "accent" if item.state == "running" else "neutral")
+
+
+_COPIED = "The same lines stand once more in this file: a pass may be a copy of those, whatever the description says"
+_EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"
+
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530
@@ -44,7 +138,6 @@ class RoundTripPanel(QWidget):
     description_written = Signal(int, str)
 
     def __init__(self) -> None:
-        """Empty until `set_trace`."""
         super().__init__()
         self.setAccessibleName("Round trip")
         self._item: ItemRow | None = None
@@ -56,7 +149,7 @@ class RoundTripPanel(QWidget):
         self._left: deque[tuple[int, Node]] = deque()
         self._filling = QTimer(self, singleShot=True, interval=0)
         self._filling.timeout.connect(self._fill)
-        self._writing: dict[Place, WritingCard] = {}
+        self._writing: dict[Stream, WritingCard] = {}
         self._lit, self._any, self._stage, self._first_run = True, False, "", ""
         self.describe = button("✎ Describe", DESCRIBE, self.write_description, flat=False)
         self.own = DescribeCard()
@@ -87,7 +180,6 @@ class RoundTripPanel(QWidget):
 
     @property
     def cards(self) -> tuple[SampleCard, ...]:
-        """Return the cards of the stored samples, from top to bottom."""
         return tuple(self._cards.values())
 
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
@@ -117,7 +209,7 @@ class RoundTripPanel(QWidget):
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
         """Take new text of a sample being written. `parent`: id of the sample it is made from."""
-        place = Place(item_id, role, index, parent)
+        place = Stream(item_id, role, index, parent)
         so_far = self._streams.append(place, text)
         if self._item is None or item_id != self._item.id:
             return
@@ -146,7 +238,6 @@ class RoundTripPanel(QWidget):
             self.sample_selected.emit(sample_id)
 
     def reveal_writing(self) -> None:
-        """Scroll to the text that is being written last."""
         if self._writing:
             self._scroll.ensureWidgetVisible(list(self._writing.values())[-1], 0, SPACE)
 
@@ -160,7 +251,6 @@ class RoundTripPanel(QWidget):
             self.own.start(self._chosen_words())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Move between cards by the arrow keys, Home and End."""
         order = list(self._cards)
         if not order:
             super().keyPressEvent(event)
@@ -268,7 +358,7 @@ class RoundTripPanel(QWidget):
         if bool(self._writing) != self._blinking.isActive():
             self._blinking.start() if self._writing else self._blinking.stop()
 
-    def _new_writing(self, place: Place) -> WritingCard:
+    def _new_writing(self, place: Stream) -> WritingCard:
         """Return a new card, put below the sample it is made from, if that was told."""
         above = self._cards.get(place.parent) if place.parent is not None else None
         task = self._item.task if self._item is not None else ""
@@ -314,26 +404,22 @@ class RoundTripPanel(QWidget):
             self.expect(self._any)
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
-        """Show what to expect while there are no cards."""
         said = "" if samples or self._writing else _waiting_text(item)
         self._state.setText(said)
         self._state.setVisible(bool(said))
 
     def _choose_first(self, samples: Sequence[SampleRow]) -> None:
-        """Choose the first reconstruction, else the first sample."""
         made = [sample for sample in samples if rebuilt(sample)]
         for sample in (made or list(samples))[:1]:
             self.select(sample.id)
 
 
 def _describable(item: ItemRow) -> bool:
-    """Return whether a person may describe it in the model's place."""
     kind = known(item.task)
     return item.admitted and kind is not None and kind.describable
 
 
 def _waiting_text(item: ItemRow) -> str:
-    """Return why an item has no samples."""
     if item.state == "dropped":
         return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
     if item.state == "running":

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
 from rtc_inspector.core.store.rows import RunRow
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.provenance import Groups, as_text, provenance
 from rtc_inspector.ui.style.controls import bind, button, column, label, row, split, to_clipboard
 from rtc_inspector.ui.style.fonts import bold
@@ -33,7 +33,6 @@ class ProvenanceView(QWidget):
     """What a run was made with, with keys to copy it; groups can be folded, and stay so while values change."""
 
     def __init__(self) -> None:
-        """Empty until `show_groups`."""
         super().__init__()
         self._groups: Groups = ()
         self.tree = QTreeWidget()
@@ -67,7 +66,6 @@ class ProvenanceView(QWidget):
             self._build(groups)
 
     def copy_all(self) -> None:
-        """Copy everything to the clipboard."""
         to_clipboard(as_text(self._groups))
 
     def copy_current(self) -> None:
@@ -112,7 +110,6 @@ class RunPanel(QWidget):
     export_failed = Signal(str)
 
     def __init__(self) -> None:
-        """Empty until `set_run`."""
         super().__init__()
         self.setAccessibleName("Run")
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
@@ -147,7 +144,6 @@ class RunPanel(QWidget):
         return made
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Draw the figures from now on."""
         super().showEvent(event)
         self.set_figures(self._figures)
 

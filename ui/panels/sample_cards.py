@@ -6,9 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
-from rtc_inspector.ui.panels.badge import Badge
-from rtc_inspector.ui.panels.card import Card
-from rtc_inspector.ui.panels.code_peek import CodePeek, first_difference
+from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, first_difference
 from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites
 from rtc_inspector.ui.style.controls import ElidedLabel, Margins, bind, breakable, column, label, row
 from rtc_inspector.ui.style.flow import Flow
@@ -38,7 +36,6 @@ class SampleCard(Card):
     """One stored sample. Words show their text, code its verdict and first lines; both their scores against others."""
 
     def __init__(self, node: Node, item: ItemRow) -> None:
-        """Show a sample in the tree of `item`."""
         super().__init__(inset_of(node.inset))
         self.node, self._item = node, item
         self._name = label(role="heading")
@@ -60,16 +57,13 @@ class SampleCard(Card):
 
     @property
     def sample(self) -> SampleRow:
-        """Return the sample that the card shows."""
         return self.node.sample
 
     @property
     def describes(self) -> bool:
-        """Return whether these are words rather than code."""
         return describes(self.sample)
 
     def fits(self, node: Node) -> bool:
-        """Return whether this card can show a sample at that depth."""
         return inset_of(node.inset) == self.inset
 
     def shows(self, node: Node, item: ItemRow) -> bool:
@@ -98,7 +92,6 @@ class SampleCard(Card):
         self.setAccessibleName(self.spoken())
 
     def spoken(self) -> str:
-        """Return what a screen reader says of the card."""
         spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
         parts = [spoken, *(badge.text for badge in self._badges if badge.text), *self.node.against]
         parts += [self.node.remark] if self.node.remark else []
@@ -126,7 +119,6 @@ class WritingCard(Card):
     """A text still being written, with a caret. `text`: the label that shows both."""
 
     def __init__(self, name: str, depth: int, *, code: bool) -> None:
-        """Empty until `show_text`."""
         super().__init__(inset_of(depth))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -140,7 +132,6 @@ class WritingCard(Card):
         self.setAccessibleName(f"{name} is being written")
 
     def show_text(self, text: str) -> None:
-        """Show all that was written so far."""
         self._so_far = breakable(text)
         self.text.setText(self._so_far + CARET)
 
@@ -192,7 +183,6 @@ class DescribeCard(QFrame):
         self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
-        """Put it away, words and all."""
         self.hide()
         self.text.clear()
         self.left.emit()
@@ -217,7 +207,6 @@ def inside(inset: int) -> Margins:
 
 
 def _recitation(sample: SampleRow) -> tuple[str, str, str]:
-    """Return the warning that a description repeats the code it should describe."""
     if not recites(sample):
         return "", "", ""
     tip = "This share of the code stands verbatim in the description: a pass may be mere copying."

@@ -10,10 +10,7 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
-from rtc_inspector.ui.panels.badge import Badge
-from rtc_inspector.ui.panels.card import Card
-from rtc_inspector.ui.panels.code_peek import CodePeek
-from rtc_inspector.ui.panels.empty import EmptyState
+from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState
 from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, trace
 from rtc_inspector.ui.style.controls import breakable, column, label
 from rtc_inspector.ui.style.outcomes import verdict_badge
@@ -29,7 +26,6 @@ class Tile(Card):
     """One sample: its name and verdict, and its text as far as there is room."""
 
     def __init__(self, node: Node, item: ItemRow) -> None:
-        """Show a sample."""
         super().__init__()
         self.node, sample = node, node.sample
         self.setFixedWidth(WIDTH)
@@ -58,7 +54,6 @@ class WidePanel(QWidget):
     sample_selected = Signal(int)
 
     def __init__(self) -> None:
-        """Empty until `set_trace`."""
         super().__init__()
         self.setAccessibleName("Trace side by side")
         self._item: ItemRow | None = None
@@ -76,14 +71,12 @@ class WidePanel(QWidget):
         self.set_trace(None, ())
 
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
-        """Show what was made of an item as it stands now."""
         self._item, self._samples = item, samples
         self._empty.stand_in(self._scroll, empty=not samples)
         if self.isVisible():
             self._fill()
 
     def select(self, sample_id: int | None) -> None:
-        """Mark a sample and bring it into view."""
         self._selected = sample_id
         for number, tile in self.tiles.items():
             tile.mark(number == sample_id)
@@ -97,7 +90,6 @@ class WidePanel(QWidget):
         self._fill()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Go along the rows and between them by the arrow keys."""
         steps = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
         step = steps.get(Qt.Key(event.key()))
         here = self._places.get(self._selected) if self._selected is not None else None

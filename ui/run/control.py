@@ -57,7 +57,6 @@ class RunControl(QObject):
     adopted = Signal(object)
 
     def __init__(self, gateway: Gateway, remembered: Remembered, notices: NoticeBar) -> None:
-        """Start idle, with the settings of the last run."""
         super().__init__(notices)
         self._remembered, self._notices = remembered, notices
         self._heard: set[str] = set()
@@ -73,12 +72,10 @@ class RunControl(QObject):
         self.coordinator.finished.connect(self._end)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on the run at work, by the actions' names."""
         return {"pause": self.coordinator.toggle_pause, "stop": self.coordinator.stop}
 
     @property
     def busy(self) -> bool:
-        """Return whether a run is at work."""
         return self.coordinator.state is not RunState.IDLE
 
     def adopt(self, settings: RunSettings) -> None:
@@ -136,12 +133,10 @@ class RunControl(QObject):
         return unfit
 
     def choose_task(self, name: str) -> None:
-        """Take up a task with its own defaults."""
         if name != self.settings.task:
             self.adopt(configured(self.settings, name))
 
     def choose_sandbox(self, name: str) -> None:
-        """Judge in this sandbox from now on."""
         self.adopt(replace(self.settings, oracle=replace(self.settings.oracle, sandbox=name)))
 
     def begin(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
@@ -168,7 +163,6 @@ class RunControl(QObject):
         return project, database
 
     def resume(self, run_id: int, database: Path, project: Path) -> bool:
-        """Take a stored run of a project up again."""
         self.database = database
         return self._begin(partial(resumed_run, run_id, database), A_RUN, project)
 
@@ -203,7 +197,6 @@ class RunControl(QObject):
 
     @property
     def checks(self) -> bool:
-        """Return whether a check of selected code is at work."""
         return self.busy and self._at_work == A_CHECK
 
     @property

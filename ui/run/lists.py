@@ -3,24 +3,378 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QMenu, QPushButton, QWidget
 
+from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.core.kinds import CONDITIONS, task
+from rtc_inspector.core.store.rows import NOTHING, RunRow
 from rtc_inspector.ui.background.scribe import Scribe
 from rtc_inspector.ui.reading.inspection import Inspection, Overview, Wanted
-from rtc_inspector.ui.shell.fields import show_modal
-from rtc_inspector.ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from rtc_inspector.ui.shell.fields import level_labels, show_modal
+from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
+from rtc_inspector.ui.style.region_state import number
+from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.auditing import Auditing
 from rtc_inspector.ui.window.comparing import Comparing, proposed
 from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.writer import Store
+
+HEADINGS = ("Run", "Name", "Project", "Task", "Model", "Status", "Done", "Score", "Lift", "n", "Started")
+_TIPS = (
+    "", "", "", "", "", "", "Items done of those that are wanted",
+    "The headline of the run's task, with the bounds of its interval",
+    "How much that is above the task's baseline, with the bounds of its interval",
+    "Items that the score rests on", "",
+)  # fmt: skip
+_FIGURES = HEADINGS.index("Done")
+"""The first column whose cells are figures, aligned right."""
+RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
+
+
+def run_title(run: RunRow) -> str:
+    """Return the words for a run in a menu entry."""
+    name = f" “{run.name}”" if run.name else ""
+    kind = task(run.task)
+    figure = f"{kind.measure(kind.headline).title} {number(run.headline.value)}"
+    return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · {figure}"
+
+
+def _cells(run: RunRow) -> tuple[str, ...]:
+    done = f"{run.items_complete}/{run.items_expected}"
+    started = run.started_at[:16].replace("T", " ")
+    kind = task(run.task)
+    score = " · ".join([f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}", *run.remarks])
+    lift = bounded(run.secondary) if kind.difference is not None else ""
+    seen = f"{run.headline.n or ''}{' few' if run.headline.few else ''}"
+    words = (str(run.id), run.name, run.project_name, kind.title, run.models, run.status)
+    return (*words, done, score, lift, seen, started)
+
+
+def _beside(run: RunRow) -> str:
+    """Return the figures that stand beside the headline, a line each."""
+    kind, told = task(run.task), []
+    if kind.difference is not None:
+        less = kind.difference.less
+        base = run.scores.get(less[1], NOTHING).value if less is not None else None
+        over = f" over {kind.measure(less[1]).title} {base:.2f}" if less is not None and base is not None else ""
+        told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
+    told += [f"{kind.measure(name).title} {bounded(run.scores.get(name, NOTHING), sign='')}" for name in kind.beside]
+    cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
+    return "\n".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
+
+
+class RunModel(ListedRows):
+    """The newest run first."""
+
+    heads, tips, figures = HEADINGS, _TIPS, _FIGURES
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._runs: list[RunRow] = []
+        self._words = ""
+        self.shown: list[RunRow] = []
+
+    def set_runs(self, runs: Sequence[RunRow]) -> None:
+        self._runs = sorted(runs, key=lambda run: -run.id)
+        self._arrange()
+
+    def set_words(self, words: str) -> None:
+        """List only runs that have all the words somewhere."""
+        self._words = words
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.beginResetModel()
+        # What is searched is what is read in the row, e.g. `finished qwen`.
+        self.shown = [run for run in self._runs if has_words(" ".join(_cells(run)), self._words)]
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        run = self.shown[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _cells(run)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            made = " · ".join(
+                f"{measure.title} {run.scores[measure.name].value or 0.0:.0%}"
+                for measure in task(run.task).averaged
+                if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
+            )
+            made += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
+            cell = _cells(run)[index.column()]
+            return "\n".join(text for text in (cell, _beside(run), run.project_root, made, run.notes) if text)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if index.column() >= _FIGURES else LEFT
+        return None
+
+
+class RunNotes(QWidget):
+    """`renamed` and `noted` carry a run's id and the new text, once the field is left or Enter is pressed."""
+
+    renamed = Signal(int, str)
+    noted = Signal(int, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: RunRow | None = None
+        self.name = field("Name of the run", "A name to know it by")
+        self.notes = field("Notes on the run", "What this run was for, what came of it")
+        for each in (self.name, self.notes):
+            each.editingFinished.connect(self.keep)
+        form = QFormLayout(self)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setSpacing(SPACE)
+        form.addRow("&Name", self.name)
+        form.addRow("No&tes", self.notes)
+        level_labels(form)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Hold back Enter, which keeps what was typed and must not open the run."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+
+    def show_run(self, run: RunRow | None) -> None:
+        """Show another run; what was typed for the one before is kept."""
+        self.keep()
+        self._run = run
+        self.setEnabled(run is not None)
+        self.name.setText(run.name if run else "")
+        self.notes.setText(run.notes if run else "")
+
+    def keep(self) -> None:
+        run, name, notes = self._run, self.name.text().strip(), self.notes.text().strip()
+        if run is None or (name, notes) == (run.name, run.notes):
+            return
+        # Kept once: leaving the field and choosing another run both come here.
+        self._run = None
+        if name != run.name:
+            self.renamed.emit(run.id, name)
+        if notes != run.notes:
+            self.noted.emit(run.id, notes)
+
+
+WIDTHS = (44, 0, 96, 88, 0, 92, 56, 164, 156, 52, 124)
+"""Pixels of the columns; those of 0 share what room is left."""
+
+
+class RunsDialog(QDialog):
+    """`opened` and `resumed` carry a run's id; `renamed` and `noted` also the text; `hidden` and `restored` an id.
+
+    `compared` and `audited` carry the ids of the selected runs, the oldest first; only the second takes a single one.
+
+    A deleted run stays in the database and is listed under "Deleted" until it is brought back.
+    """
+
+    opened = Signal(int)
+    resumed = Signal(int)
+    compared = Signal(object)
+    audited = Signal(object)
+    renamed = Signal(int, str)
+    noted = Signal(int, str)
+    hidden = Signal(int)
+    restored = Signal(int)
+
+    def __init__(self, runs: Sequence[RunRow], current: int | None, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Runs")
+        self._listed, self._deleted = list(runs), list[RunRow]()
+        self.words = FilterField("Filter by name, project, model or status", "Filter runs")
+        self.table, self.runs = table("Runs"), RunModel(self)
+        self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
+        self.compare_button, self.audit_button = QPushButton("Compare"), QPushButton("Audit metrics")
+        self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
+        self.bin = QPushButton("Deleted (0)")
+        self.bin.setCheckable(True)
+        self.notes = RunNotes()
+        self.runs.set_runs(runs)
+        self._build()
+        self._lay_out()
+        self._select(current)
+
+    def set_deleted(self, runs: Sequence[RunRow]) -> None:
+        """Offer runs that were deleted earlier."""
+        # The database is asked in the background: runs may have been deleted here meanwhile.
+        self._deleted = [*runs, *(run for run in self._deleted if run.id not in {each.id for each in runs})]
+        if self.bin.isChecked():
+            self._show_list()
+        else:
+            self._offer()
+
+    def preselect(self, run_ids: Sequence[int]) -> None:
+        """Select these runs, to be compared."""
+        flag = QItemSelectionModel.SelectionFlag
+        rows = [at for at, run in enumerate(self.runs.shown) if run.id in run_ids]
+        for place, at in enumerate(rows):
+            how = flag.Select if place else flag.ClearAndSelect
+            self.table.selectionModel().setCurrentIndex(self.runs.index(at, 0), how | flag.Rows)
+        self.compare_button.setFocus()
+
+    def _build(self) -> None:
+        self.words.textChanged.connect(self._filter)
+        table = self.table
+        table.setModel(self.runs)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        widths(table, *WIDTHS)
+        table.selectionModel().currentRowChanged.connect(self._offer)
+        table.selectionModel().selectionChanged.connect(self._offer)
+        table.doubleClicked.connect(self._open)
+        several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
+        for button, act, tip in (
+            (self.open_button, self._open, ""),
+            (self.resume_button, self._resume, ""),
+            (self.compare_button, self._compare, several),
+            (self.audit_button, self._audit, "Which similarity could stand in for the tests of the selected runs"),
+            (self.delete_button, self._delete, "Take the run out of the list (Delete); it can be brought back"),
+            (self.undo_button, self._undo, "Bring back the run that was deleted last (Ctrl+Z)"),
+        ):
+            button.clicked.connect(act)
+            button.setToolTip(tip)
+        self.open_button.setDefault(True)
+        self.open_button.setProperty("role", "primary")
+        self.notes.renamed.connect(self._rename)
+        self.notes.noted.connect(self._note)
+        self.bin.toggled.connect(self._show_list)
+        bind(self.table, "Delete", self._delete, "Delete run")
+        bind(self.table, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
+        bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
+
+    def _lay_out(self) -> None:
+        close = QPushButton("Close")
+        close.clicked.connect(self.reject)
+        at_left = (self.delete_button, self.undo_button, self.bin)
+        for button in at_left:
+            button.setAutoDefault(False)
+        at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
+        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
+        column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
+        open_at(self, 1240, 540)
+
+    def _filter(self, words: str) -> None:
+        self.runs.set_words(words)
+        self._select(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Let the arrows reach the list from the filter, as in any list that narrows while one types."""
+        step = {int(Qt.Key.Key_Down): 1, int(Qt.Key.Key_Up): -1}.get(event.key(), 0)
+        if not step or self.focusWidget() is not self.words:
+            super().keyPressEvent(event)
+            return
+        at = min(max(self.table.currentIndex().row() + step, 0), len(self.runs.shown) - 1)
+        self.table.setCurrentIndex(self.runs.index(at, 0))
+        self.table.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _select(self, run_id: int | None) -> None:
+        row = next((row for row, run in enumerate(self.runs.shown) if run.id == run_id), 0)
+        self.table.setCurrentIndex(self.runs.index(row, 0))
+        self._offer()
+
+    def _chosen(self) -> RunRow | None:
+        row = self.table.currentIndex().row()
+        return self.runs.shown[row] if 0 <= row < len(self.runs.shown) else None
+
+    def _offer(self) -> None:
+        run, binned = self._chosen(), self.bin.isChecked()
+        self.notes.show_run(run)
+        several = len(self._selected()) > 1
+        self.open_button.setEnabled(run is not None and not binned and not several)
+        self.compare_button.setEnabled(several and not binned)
+        self.audit_button.setEnabled(run is not None and not binned)
+        resumable = run is not None and run.status in RESUMABLE and not (binned or several)
+        self.resume_button.setEnabled(resumable)
+        self.delete_button.setText("Bring back" if binned else "Delete")
+        self.delete_button.setEnabled(not several and run is not None and (binned or run.status != "running"))
+        self.undo_button.setEnabled(bool(self._deleted))
+        self.bin.setText(f"Deleted ({len(self._deleted)})")
+        self.bin.setEnabled(bool(self._deleted) or binned)
+
+    def _show_list(self) -> None:
+        """Show the runs there are, or those that were deleted."""
+        run = self._chosen()
+        self.notes.show_run(None)
+        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
+        self._select(run.id if run else None)
+
+    def _rename(self, run_id: int, name: str) -> None:
+        self._change(run_id, lambda run: replace(run, name=name))
+        self.renamed.emit(run_id, name)
+
+    def _note(self, run_id: int, notes: str) -> None:
+        self._change(run_id, lambda run: replace(run, notes=notes))
+        self.noted.emit(run_id, notes)
+
+    def _change(self, run_id: int, change: Callable[[RunRow], RunRow]) -> None:
+        chosen = self._chosen()
+        for runs in (self._listed, self._deleted):
+            runs[:] = [change(run) if run.id == run_id else run for run in runs]
+        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
+        self._select(chosen.id if chosen else run_id)
+
+    def _delete(self) -> None:
+        run = self._chosen()
+        if run is not None and self.delete_button.isEnabled():
+            if self.bin.isChecked():
+                self._bring_back(run)
+                return
+            self._listed.remove(run)
+            self._deleted.append(run)
+            self.hidden.emit(run.id)
+            self._show_list()
+
+    def _undo(self) -> None:
+        if self._deleted:
+            self._bring_back(self._deleted[-1])
+
+    def _bring_back(self, run: RunRow) -> None:
+        self._deleted.remove(run)
+        self._listed.append(run)
+        self.restored.emit(run.id)
+        self._show_list()
+        if not self.bin.isChecked():
+            self._select(run.id)
+
+    def done(self, result: int) -> None:
+        self.notes.keep()
+        super().done(result)
+
+    def _open(self) -> None:
+        run = self._chosen()
+        if run is not None:
+            # The dialog goes first: what opens the run wants the focus in the window.
+            self.accept()
+            self.opened.emit(run.id)
+
+    def _selected(self) -> list[int]:
+        rows = self.table.selectionModel().selectedRows()
+        return sorted(self.runs.shown[row.row()].id for row in rows)
+
+    def _compare(self) -> None:
+        chosen = self._selected()
+        if len(chosen) > 1:
+            self.accept()
+            self.compared.emit(chosen)
+
+    def _audit(self) -> None:
+        chosen = self._selected()
+        if chosen:
+            self.accept()
+            self.audited.emit(chosen)
+
+    def _resume(self) -> None:
+        run = self._chosen()
+        if run is not None:
+            self.accept()
+            self.resumed.emit(run.id)
+
 
 RUNS_IN_MENU = 12
 
@@ -39,7 +393,6 @@ class RunLists(QObject):
         comparing: Comparing,
         auditing: Auditing,
     ) -> None:
-        """Dialogs stand over `window`; the runs selected there are compared or audited."""
         super().__init__(window)
         self._window, self._parts, self._inspection, self._scribe = window, parts, inspection, scribe
         self._comparing, self._auditing = comparing, auditing
@@ -48,7 +401,6 @@ class RunLists(QObject):
         auditing.choose_asked.connect(lambda: self.show_all(auditing.runs))
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on lists of runs, by the actions' names."""
         return {"runs": self.show_all, "resume": self._resume_shown, "compare": self.ask_comparison}
 
     def note(self, overview: Overview, resume: QAction) -> None:
@@ -72,7 +424,6 @@ class RunLists(QObject):
             menu.addMenu(each) if isinstance(each, QMenu) else menu.addAction(each)
 
     def ask_comparison(self) -> None:
-        """List every run, with those selected that can be compared."""
         if len(self._runs) < 2:
             remedy = "Start another one, with another model, quantization or seed, then compare them."
             self._parts.notices.report(UserError("A comparison needs two runs.", remedy))
@@ -99,14 +450,12 @@ class RunLists(QObject):
         self._inspection.forget("deleted runs")
 
     def hide(self, run_id: int) -> None:
-        """Delete a run so that it can come back; another one is shown if this one was on show."""
         self.change(lambda store: store.hide_run(run_id))
         shown = self._inspection.run
         if shown is not None and shown.id == run_id:
             self._inspection.choose_run(Wanted(root=shown.project_root))
 
     def change(self, change: Callable[[Store], None]) -> None:
-        """Write something about a run."""
         database = self._inspection.database
         if database is not None:
             self._scribe.write(database, change, lambda _: self._inspection.refresh(), wait=False)

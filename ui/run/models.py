@@ -16,8 +16,7 @@ from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
-from rtc_inspector.ui.shell.choice_box import Choice
-from rtc_inspector.ui.shell.fields import error_words, show_modal
+from rtc_inspector.ui.shell.fields import Choice, error_words, show_modal
 from rtc_inspector.ui.shell.model_options import (
     BUNDLED,
     Headers,
@@ -118,7 +117,6 @@ class ModelList(QObject):
     problem_gone = Signal()
 
     def __init__(self, gateway: Gateway, control: RunControl, remembered: Remembered, bar: TopBar) -> None:
-        """Offer the models of `bar`; call `search` to look for them."""
         super().__init__(bar)
         self._gateway, self._control, self._remembered, self._bar = gateway, control, remembered, bar
         self._choices: list[Choice] = []
@@ -129,7 +127,6 @@ class ModelList(QObject):
         control.adopted.connect(self._follow)
 
     def search(self) -> None:
-        """Look for models in the background."""
         settings = self._control.settings
         used = [Path(path) for path in (settings.model, settings.backward_model) if path]
         extra = [*used, *self._remembered.models()]
@@ -155,10 +152,8 @@ class ModelList(QObject):
         then()
 
     def ask_endpoint(self, known: EndpointSettings | None) -> EndpointSettings | None:
-        """Have the user name a model server."""
-        from rtc_inspector.ui.shell.endpoint_dialog import (
-            EndpointDialog,  # brings HTTP along, which no window needs to open
-        )
+        # Brings HTTP along, which no window needs to open.
+        from rtc_inspector.ui.shell.model_dialogs import EndpointDialog
 
         dialog = EndpointDialog(known, self._gateway, self._bar.window())
         if not show_modal(dialog):
@@ -212,7 +207,6 @@ class ModelList(QObject):
         self._bar.backward.set_choices([SAME_MODEL, *others, *servers], backward_value(settings))
 
     def endpoints(self) -> list[EndpointSettings]:
-        """Return the model servers in use, then those that were named before."""
         settings = self._control.settings
         used = [each for each in (settings.endpoint, settings.backward_endpoint) if each is not None]
         known = {endpoint_value(each): each for each in (*self._remembered.endpoints(), *used)}
@@ -231,7 +225,6 @@ class ModelList(QObject):
         self._warn()
 
     def _follow(self, settings: RunSettings) -> None:
-        """Show models that were chosen elsewhere."""
         # This window's own choice comes back here: to fill the boxes again would close an open one.
         if (forward_value(settings), backward_value(settings)) != (self._bar.forward.value, self._bar.backward.value):
             self._show()
@@ -251,7 +244,7 @@ class ModelList(QObject):
 
     def ask_download(self, wanted: str = "", backward: bool = False) -> None:
         """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
-        from rtc_inspector.ui.shell.download_dialog import DownloadDialog
+        from rtc_inspector.ui.shell.model_dialogs import DownloadDialog
 
         dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)
         if show_modal(dialog) and dialog.path is not None:

@@ -20,8 +20,7 @@ from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import RunControl
-from rtc_inspector.ui.run.queue import QueuedRun, Queueing
-from rtc_inspector.ui.run.queue_dialog import QueueDialog
+from rtc_inspector.ui.run.queue import QueueDialog, QueuedRun, Queueing
 from rtc_inspector.ui.shell.fields import show_modal
 from rtc_inspector.ui.shell.notices import NoticeText
 from rtc_inspector.ui.shell.status_line import duration
@@ -82,11 +81,9 @@ class OwnRun(QObject):
         self._count_queue()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on the queue and on following the run, by the actions' names."""
         return {"queue": self.show_queue, "follow": lambda: self._set_follow(self._follow.isChecked())}
 
     def show_queue(self) -> None:
-        """List the runs that wait for their turn."""
         show_modal(QueueDialog(self._queueing, self._window))
 
     def _show_started(self, run_id: int) -> None:
@@ -215,20 +212,17 @@ class ByHand(QObject):
         control.coordinator.state_changed.connect(self._note_state)
 
     def describe(self, item_id: int, text: str) -> None:
-        """Run the backward pass on the user's own description of a region of the run that is shown."""
         run, database = self._inspection.run, self._inspection.database
         if run is not None and database is not None and self._control.describe(run.id, item_id, text, database):
             self._own.leave()
             self._browsing.trace.await_answer(item_id)
 
     def check(self, path: str, start: int, end: int) -> None:
-        """Ask whether tests cover selected code and notice its deletion."""
         codebase = self._project.codebase
         if codebase is None or not self._control.check(codebase.root, path, Span(start, end)):
             self._selecting.settle()
 
     def probe(self, path: str, start: int, end: int) -> None:
-        """Run the round trip on selected code, beside the regions of the run that is shown."""
         run, codebase, database = self._inspection.run, self._project.codebase, self._inspection.database
         if codebase is None or database is None:
             return

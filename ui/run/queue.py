@@ -1,4 +1,4 @@
-"""One run after the other: what is asked for while a run is at work waits, and what was left over is offered again."""
+"""The runs that wait for their turn, and the dialog that shows them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.settings import RunSettings
@@ -15,8 +16,11 @@ from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.shell.model_options import backward_value, forward_value
-from rtc_inspector.ui.shell.offer_bar import Choice, Offer, OfferBar
+from rtc_inspector.ui.shell.notices import Choice, Offer, OfferBar
 from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.controls import PAGE, bind, column, label, row
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,6 @@ class QueuedRun:
         return f"{self.project.name} · {settings.task} · {model}{backward}{others} · {count} · seed {settings.seed}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the run as plain values."""
         return {
             "project": str(self.project),
             "database": str(self.database),
@@ -82,19 +85,16 @@ class RunQueue(QObject):
             return
 
     def add(self, project: Path, database: Path, settings: RunSettings, run_id: int | None = None) -> QueuedRun:
-        """Put a run at the end."""
         run = QueuedRun(self._number(), project, database, settings, run_id)
         self.runs.append(run)
         self.keep()
         return run
 
     def remove(self, number: int | None) -> None:
-        """Take a run out; None is no run."""
         self.runs = [run for run in self.runs if run.number != number]
         self.keep()
 
     def move(self, number: int | None, step: int) -> None:
-        """Put a run earlier (-1) or later (1); None is no run."""
         at = next((at for at, run in enumerate(self.runs) if run.number == number), None)
         if at is not None and 0 <= at + step < len(self.runs):
             self.runs[at], self.runs[at + step] = self.runs[at + step], self.runs[at]
@@ -114,7 +114,6 @@ class RunQueue(QObject):
             self.keep()
 
     def clear(self) -> None:
-        """Take all out."""
         self.runs = []
         self.keep()
 
@@ -319,3 +318,78 @@ def _unfinished_words(runs: Sequence[RunRow]) -> str:
     done = f"{run.items_complete} of {wanted} done"
     text = f"Run {run.id} on {run.project_name} with {run.model_name} did not finish: {done}"
     return f"{text}." if len(runs) == 1 else f"{text}; {counted(len(runs) - 1, 'earlier run')} did not either."
+
+
+HELD = "The queue waits. Nothing begins until you press “Go on”."
+GOING = "The next one begins by itself when the run at work has ended."
+EMPTY = "No run waits. Press Run while one is at work, and the next one waits here."
+
+
+class QueueDialog(QDialog):
+    """Stays up to date while runs end and begin."""
+
+    def __init__(self, queueing: Queueing, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Queue of runs")
+        self._queueing = queueing
+        self.said, self.list = label(role="muted", wrap=True), QListWidget()
+        self.earlier, self.later, self.remove = (QPushButton(text) for text in ("Earlier", "Later", "Remove"))
+        self.hold = QPushButton()
+        self._build()
+        self._lay_out()
+        queueing.queue.changed.connect(self._show)
+        queueing.state_changed.connect(self._show)
+        self._show()
+
+    def _build(self) -> None:
+        self.list.setAccessibleName("Runs that wait")
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.currentRowChanged.connect(self._offer)
+        queue = self._queueing.queue
+        acts = (
+            (self.earlier, "Alt+Up", lambda: queue.move(self._chosen(), -1), "Begin this run earlier (Alt+Up)"),
+            (self.later, "Alt+Down", lambda: queue.move(self._chosen(), 1), "Begin this run later (Alt+Down)"),
+            (self.remove, "Delete", lambda: queue.remove(self._chosen()), "Take this run out of the queue (Delete)"),
+        )
+        for button, key, act, tip in acts:
+            button.setToolTip(tip)
+            button.setAutoDefault(False)
+            # The default value keeps this turn's act; `_` takes what the signal says.
+            button.clicked.connect(lambda _=False, act=act: act())
+            bind(self.list, key, act, tip)
+        self.hold.clicked.connect(self._toggle)
+
+    def _lay_out(self) -> None:
+        close = QPushButton("Close")
+        close.clicked.connect(self.reject)
+        foot = row(self.earlier, self.later, self.remove, None, close, self.hold)
+        column(self.said, self.list, foot, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
+        open_at(self, 760, 380)
+
+    def _chosen(self) -> int | None:
+        item = self.list.currentItem()
+        return item.data(Qt.ItemDataRole.UserRole) if item else None
+
+    def _show(self) -> None:
+        chosen, runs = self._chosen(), self._queueing.queue.runs
+        self.list.clear()
+        for place, run in enumerate(runs, 1):
+            item = QListWidgetItem(f"{place}.  {run.title}")
+            item.setData(Qt.ItemDataRole.UserRole, run.number)
+            item.setToolTip(f"{run.project}\n{run.database}")
+            self.list.addItem(item)
+        row = next((row for row, run in enumerate(runs) if run.number == chosen), 0)
+        self.list.setCurrentRow(min(row, len(runs) - 1))
+        self.said.setText(EMPTY if not runs else HELD if self._queueing.held else GOING)
+        self.hold.setText("Go on" if self._queueing.held else "Hold")
+        self.hold.setEnabled(bool(runs))
+        self._offer()
+
+    def _offer(self) -> None:
+        row, count = self.list.currentRow(), self.list.count()
+        self.earlier.setEnabled(row > 0)
+        self.later.setEnabled(0 <= row < count - 1)
+        self.remove.setEnabled(row >= 0)
+
+    def _toggle(self) -> None:
+        self._queueing.go_on() if self._queueing.held else self._queueing.hold()

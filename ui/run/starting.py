@@ -1,18 +1,19 @@
-"""What the start dialog asks of the window: how fast runs went, and what the tests' environment lacks."""
+"""What is asked before a run: its settings, how fast it would go, what the tests lack, or an item in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.errors import InspectorError
-from rtc_inspector.core.kinds import for_words, project_of
+from rtc_inspector.core.kinds import TASKS, Kind, article, for_words, project_of
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.store.rows import PaceRow
@@ -20,12 +21,94 @@ from rtc_inspector.ui.reading.inspection import Inspection
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.run.models import ModelList
-from rtc_inspector.ui.shell.fields import error_words, show_modal
+from rtc_inspector.ui.shell.fields import error_words, form, show_modal
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.words_dialog import WordsDialog, Written
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.oracle.missing import Standing
+
+LINES = 4
+"""Height of what is written, and of the tests."""
+WIDE = 620
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written down; `header` and `tests` may be empty."""
+
+    words: str = ""
+    header: str = ""
+    tests: str = ""
+
+
+class WordsDialog(QDialog):
+    """Takes one item in words; what cannot be used is said before a run begins."""
+
+    def __init__(self, known: Written, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        kind = next(kind for kind in TASKS.values() if kind.takes_words)
+        self._taker = kind.takes_words
+        self.setWindowTitle(f"Write {article(kind.noun)}")
+        hint = "What the function is to do, e.g. Return the second largest of the numbers."
+        self.words = QPlainTextEdit(known.words, placeholderText=hint, tabChangesFocus=True)
+        hint = "assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)"
+        self.tests = QPlainTextEdit(known.tests, placeholderText=hint, tabChangesFocus=True)
+        hint = "def second_largest(numbers):   (without one the model chooses)"
+        self.header = field("Head of the function", hint, known.header)
+        self.problem = label(role="bad", wrap=True)
+        standard = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
+        self.run = self.buttons.button(standard.Ok)
+        self._prepare(kind)
+        self._lay_out(kind)
+        self.resize(WIDE, self.sizeHint().height())
+
+    @property
+    def written(self) -> Written:
+        return Written(self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip())
+
+    def _prepare(self, kind: Kind) -> None:
+        self.words.setAccessibleName(kind.noun.capitalize())
+        self.tests.setAccessibleName("Tests")
+        for box in (self.words, self.tests):
+            box.setProperty("role", "field")
+            box.setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
+        write_fixed(self.header, 9)
+        write_fixed(self.tests, 9)
+        self.problem.hide()
+        self.run.setText("Run")
+        self.run.setProperty("role", "primary")
+        self.run.setShortcut("Ctrl+Return")
+        self.run.setToolTip("Write programs from it, as a run of its own (Ctrl+Return)")
+        self.words.textChanged.connect(self._offer)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        self._offer()
+
+    def _lay_out(self, kind: Kind) -> None:
+        rows = form()
+        rows.addRow(kind.noun.capitalize(), self.words)
+        rows.addRow("Function", self.header)
+        rows.addRow("Tests", self.tests)
+        said = label(f"{kind.tip}.", "muted", wrap=True)
+        column(said, rows, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
+
+    def _offer(self) -> None:
+        self.run.setEnabled(bool(self.words.toPlainText().strip()))
+
+    def _accept(self) -> None:
+        try:
+            # Tried at once: what no run could use is said while the words still stand there.
+            resolve_name(self._taker)(*astuple(self.written))
+        except InspectorError as error:
+            self.problem.setText(error_words(error))
+            self.problem.show()
+            return
+        self.accept()
+
 
 CHECK = "environment"
 TOO_SLOW = "Not one sample came within a minute: a run of this size takes very long with these models."
@@ -99,7 +182,6 @@ class Starting(QObject):
             self._dialog.set_paces([*self._paces, *self._trials])
 
     def _measure(self, settings: RunSettings) -> None:
-        """Try one item with these settings."""
         dialog = self._dialog
         project = project_of(settings, self._project.root)
         if dialog is None:
@@ -140,7 +222,6 @@ class Starting(QObject):
     # ---- what the tests' environment lacks
 
     def _check(self, dialog: RunDialog, settings: OracleSettings) -> None:
-        """Say in the dialog what the environment lacks, before any model is asked."""
         root = self._project.root
         if root is None:
             return

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QL
 
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import with_values
-from rtc_inspector.ui.shell.choice_box import Choice
-from rtc_inspector.ui.shell.fields import pair, say
+from rtc_inspector.ui.shell.fields import Choice, pair, say
 from rtc_inspector.ui.shell.setting_fields import SettingField
 from rtc_inspector.ui.style.controls import column, label, push, row
 from rtc_inspector.ui.style.theme import SPACE
@@ -108,7 +107,6 @@ class ModelOptions:
             fields[f"generation.{name}"].changed.connect(self._tell)
 
     def add_rows(self, form: QFormLayout) -> None:
-        """Put the models at the end of `form`."""
         form.addRow("Forward model", pair(self.forward, self._server("forward")))
         form.addRow("Backward model", pair(self.backward, self._server("backward")))
 
@@ -165,7 +163,6 @@ class ModelOptions:
         self._ask_served(list({(each.address, each.key_variable): each for each in self._endpoints}.values()))
 
     def add_served(self, endpoint: EndpointSettings, names: Sequence[str]) -> None:
-        """Offer every model that a server has."""
         known = [self.others.item(place).data(Qt.ItemDataRole.UserRole) for place in range(self.others.count())]
         first = NamedModel(self._settings.model, self._settings.endpoint)
         places = {(each.endpoint.address, each.endpoint.model) for each in (first, *known) if each.endpoint is not None}
@@ -176,7 +173,6 @@ class ModelOptions:
         self.say_served("" if self.served_said.text() == ASKING else self.served_said.text())
 
     def say_served(self, words: str) -> None:
-        """Say what came of asking the servers."""
         self.served_said.setText(words)
         self._fit_others()
 
@@ -195,13 +191,11 @@ class ModelOptions:
         return SeriesSettings(models, self.cross.isChecked()) if len(models) > 1 else None
 
     def add_memory(self, form: QFormLayout) -> None:
-        """Put what they need at the end of `form`."""
         form.addRow("", self.memory)
         self._form = form
         self._tell()
 
     def settings(self, settings: RunSettings) -> RunSettings:
-        """`settings` with the models settled on here."""
         mine, series = self._settings, self._series()
         crossed = series is not None and series.cross  # then every model writes, whichever was chosen to
         return replace(

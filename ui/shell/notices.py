@@ -1,14 +1,15 @@
-"""Problems and remedies, shown above the views; never a dialog in the way."""
+"""Problems, remedies and offers, shown above the views; never a dialog in the way."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.errors import InspectorError, StoreError
 from rtc_inspector.ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
@@ -39,7 +40,6 @@ class NoticeText:
     everywhere: bool = False
 
     def as_text(self) -> str:
-        """Return all of it as text, for the clipboard."""
         return "\n".join(part for part in (self.problem, self.remedy, self.details) if part)
 
 
@@ -72,7 +72,6 @@ class NoticeBar(QFrame):
     """
 
     def __init__(self) -> None:
-        """Start hidden."""
         super().__init__()
         self._all: list[tuple[NoticeText, Path | None]] = []
         self._project: Path | None = None
@@ -139,11 +138,9 @@ class NoticeBar(QFrame):
         self.setVisible(bool(self.notices) and not self._held)
 
     def report(self, error: BaseException, topic: str = "", project: Path | None = None) -> None:
-        """Show an exception."""
         self.say(replace(from_error(error), topic=topic), project)
 
     def warn(self, problem: str) -> None:
-        """Show a problem that needs one sentence."""
         self.say(NoticeText(problem, bad=True))
 
     def withdraw(self, topic: str) -> None:
@@ -190,3 +187,73 @@ class NoticeBar(QFrame):
 
     def _show_details(self) -> None:
         self.details.setVisible(self._buttons["details"].isChecked())
+
+
+Choice = tuple[str, Callable[[], object] | None]
+"""Words on a button, and what it does besides ending the offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`key` names it; the first of `choices` is the one that most will want."""
+
+    key: str
+    text: str
+    choices: Sequence[Choice]
+
+
+class OfferBar(QFrame):
+    """Shows one offer at a time; any choice ends it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.offers: list[Offer] = []
+        self._held = False
+        self.setProperty("role", "offer")
+        self.setAccessibleName("Offer")
+        self.text = label(wrap=True)
+        self.text.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
+        self.buttons: list[QPushButton] = []
+        self._row = row(self.text, margins=(SPACE * 2, SPACE, SPACE, SPACE), owner=self, grows=self.text)
+        self.hide()
+
+    def offer(self, offer: Offer) -> None:
+        """Make an offer, in place of an earlier one of the same key."""
+        self.offers = [each for each in self.offers if each.key != offer.key] + [offer]
+        self._show()
+
+    def withdraw(self, key: str) -> None:
+        """Make it no longer."""
+        self.offers = [each for each in self.offers if each.key != key]
+        self._show()
+
+    def hold(self, held: bool) -> None:
+        """Keep offers for later, or show them again."""
+        self._held = held
+        self._show()
+
+    def _show(self) -> None:
+        for each in self.buttons:
+            self._row.removeWidget(each)
+            # Out of sight at once; deleted by the loop, for one of them is just being clicked.
+            each.hide()
+            each.deleteLater()
+        self.buttons = []
+        self.setVisible(bool(self.offers) and not self._held)
+        if self.offers:
+            self.text.setText(breakable(self.offers[0].text))
+            self._fill(self.offers[0])
+
+    def _fill(self, offer: Offer) -> None:
+        for place, (words, act) in enumerate(offer.choices):
+            button = QPushButton(words)
+            button.setAccessibleName(f"{words}: {offer.text}")
+            button.setProperty("role", "" if place else "primary")
+            button.clicked.connect(partial(self._choose, offer.key, act))
+            self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.buttons.append(button)
+
+    def _choose(self, key: str, act: Callable[[], object] | None, checked: bool = False) -> None:
+        self.withdraw(key)
+        if act is not None:
+            act()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -32,7 +32,6 @@ class Remembered:
 
     @property
     def theme(self) -> str:
-        """`system`, `light` or `dark`."""
         return self._text("theme") or "system"
 
     @theme.setter
@@ -63,7 +62,6 @@ class Remembered:
 
     @property
     def toured(self) -> bool:
-        """Return whether the tour was shown."""
         return self._text("toured") == "yes"
 
     @toured.setter
@@ -72,7 +70,6 @@ class Remembered:
 
     @property
     def place(self) -> str:
-        """Return the place where all this is kept."""
         return self._settings.fileName()
 
     @property
@@ -89,7 +86,6 @@ class Remembered:
         return [path for path in self._paths("projects") if path.exists()]
 
     def add_project(self, root: Path) -> None:
-        """Put a project first."""
         self._add("projects", root)
 
     def databases(self) -> list[Path]:
@@ -97,7 +93,6 @@ class Remembered:
         return [path for path in self._paths("databases") if path.is_file()]
 
     def add_database(self, path: Path) -> None:
-        """Put a database first."""
         self._add("databases", path)
 
     def models(self) -> list[Path]:
@@ -105,11 +100,9 @@ class Remembered:
         return self._paths("models")
 
     def add_model(self, path: Path) -> None:
-        """Put a model file first."""
         self._add("models", path)
 
     def remove_model(self, path: Path) -> None:
-        """Forget a model file or folder."""
         self._keep("recent/models", [str(each) for each in self._paths("models") if each != path])
 
     def endpoints(self) -> list[EndpointSettings]:
@@ -136,7 +129,6 @@ class Remembered:
             return RunSettings(regions=FIRST_REGIONS)
 
     def keep_run_settings(self, settings: RunSettings) -> None:
-        """Start the next run the same way."""
         self._keep("run", settings.to_json())
 
     def regions(self, project: Path) -> int | None:
@@ -145,22 +137,18 @@ class Remembered:
         return number if isinstance(number, int) else None
 
     def keep_regions(self, project: Path, number: int) -> None:
-        """Draw as many from this project the next time."""
         others = {each: kept for each, kept in (self._json("regions") or {}).items() if each != str(project)}
         self._keep("regions", dict([*others.items(), (str(project), number)][-DECLINED:]))
 
     def queue(self) -> list[object]:
-        """Return the runs that waited when the window was closed, as plain values."""
         return self._list("queue")
 
     def keep_queue(self, runs: Sequence[object]) -> None:
-        """Keep what waits."""
         self._keep("queue", list(runs))
         self._settings.sync()
 
     @property
     def goes_on(self) -> bool:
-        """Return whether the queue goes on by itself when the window opens next."""
         return self._text("goes_on") == "yes"
 
     @goes_on.setter
@@ -172,27 +160,14 @@ class Remembered:
         return [str(database), run_id] in self._list("declined")
 
     def decline(self, database: Path, runs: Sequence[int]) -> None:
-        """Ask about these runs no more."""
         declined = [*self._list("declined"), *([str(database), run] for run in runs)]
         self._keep("declined", declined[-DECLINED:])
 
-    def keys(self) -> dict[str, list[str]]:
-        """Return the keys that the user chose, by what they do."""
-        chosen = self._json("keys")
-        known = chosen.items() if isinstance(chosen, dict) else ()
-        return {name: [str(key) for key in keys] for name, keys in known if isinstance(keys, list)}
-
-    def keep_keys(self, keys: Mapping[str, Sequence[str]]) -> None:
-        """Keep the keys the user chose."""
-        self._keep("keys", {name: list(chosen) for name, chosen in keys.items()})
-
     def state(self, key: str) -> QByteArray | None:
-        """Return the geometry or splitter state; None at first."""
         value = self._settings.value(f"window/{key}")
         return value if isinstance(value, QByteArray) else None
 
     def keep_state(self, key: str, state: QByteArray) -> None:
-        """Keep geometry or splitter state."""
         self._settings.setValue(f"window/{key}", state)
 
     def _text(self, key: str) -> str:

@@ -72,10 +72,6 @@ class RunDialog(QDialog):
         ask_endpoint: AskEndpoint = lambda known: None,
         endpoints: Sequence[EndpointSettings] = (),
     ) -> None:
-        """Start from `settings`; `headers` say what the models need, `ask_endpoint` has a model server named.
-
-        `endpoints`: servers that were named before.
-        """
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings = settings
@@ -161,7 +157,6 @@ class RunDialog(QDialog):
         return parts
 
     def _add_rows(self, rows: QFormLayout, part: str, paths: Sequence[str]) -> None:
-        """Add a part's rows, under its heading where it has one."""
         title = None
         if part:
             title = heading(self.fields[paths[0]].each.title.upper())
@@ -208,11 +203,9 @@ class RunDialog(QDialog):
 
     @property
     def kind(self) -> Kind:
-        """Return the task that is chosen."""
         return task(self.task.currentData())
 
     def _take_task(self) -> None:
-        """Take another task's own defaults."""
         defaults = configured(self._settings, self.kind.name)
         for path in OF_TASK:
             # Four fields change at once: the cost is worked out once, afterwards.
@@ -278,7 +271,6 @@ class RunDialog(QDialog):
         self._asking_form.setRowVisible(self.environment, said)
 
     def check(self) -> None:
-        """Ask what the environment of the tests lacks."""
         self.check_asked.emit(self.settings().oracle)
 
     def say_environment(self, words: str, bad: bool = False) -> None:
@@ -332,13 +324,11 @@ class RunDialog(QDialog):
             self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Fit the dialog, which another width wraps otherwise."""
         super().resizeEvent(event)
         self._fit()
         QTimer.singleShot(0, self, lambda: keep_on_screen(self))  # once it has its new size
 
     def settings(self) -> RunSettings:
-        """Return the run settings that the user settled on."""
         old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
         values = {path: self._value(path) for path in self.fields if self.kind.has(path)}
         for path in values:

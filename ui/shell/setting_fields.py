@@ -47,7 +47,6 @@ class SettingField(QObject):
         self._start: tuple[Any, Any] = (None, None)
 
     def show(self, value: Any) -> None:
-        """Have this value."""
         self._put(value)
         self._start = (value, self._read())
 
@@ -59,7 +58,6 @@ class SettingField(QObject):
         return shown if now == read else now
 
     def problem(self) -> str:
-        """Return what must be mended first; empty when nothing."""
         try:
             value = self.value()
         except ValueError as error:
@@ -81,7 +79,6 @@ class NumberField(SettingField):
     """A number within its bounds; below the least is None, where that is a value."""
 
     def __init__(self, each: Described) -> None:
-        """The steps are whole numbers, or tenths."""
         about = each.about
         self._whole = each.kind is int
         self._box = QSpinBox() if self._whole else QDoubleSpinBox()
@@ -132,7 +129,6 @@ class ChoiceField(SettingField):
     """One of several values."""
 
     def __init__(self, each: Described) -> None:
-        """The words of each value are its entry."""
         self._box = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for value, words in each.about.choices.items():
             self._box.addItem(words, value)
@@ -150,7 +146,6 @@ class TextField(SettingField):
     """A text, a file, a list with commas, or a number that no number field holds."""
 
     def __init__(self, each: Described) -> None:
-        """A file or folder can be chosen beside it."""
         self._box = QLineEdit(placeholderText=each.about.unset)
         holder = None
         if each.about.form in ("file", "folder", "program"):

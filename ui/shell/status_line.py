@@ -47,7 +47,6 @@ def run_summary(run: RunRow | None) -> str:
 
 
 def _short(name: str) -> str:
-    """Return so much of a name that there is room for the figures."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
 
 
@@ -75,7 +74,6 @@ class StatusLine(QWidget):
     queue_asked = Signal()
 
     def __init__(self) -> None:
-        """Start without a run."""
         super().__init__()
         on_ground(self, "status")
         self.summary, self.state, self.pace = label(run_summary(None)), label(), label(role="muted")
@@ -104,7 +102,6 @@ class StatusLine(QWidget):
         row(*parts, margins=margins, spacing=SPACE + 4, owner=self, grows=self.summary)
 
     def show_run(self, run: RunRow | None) -> None:
-        """Show a run's figures."""
         self._run = run
         self.pace.setText(self._words())
         self.summary.setText(run_summary(run))
@@ -138,13 +135,11 @@ class StatusLine(QWidget):
         return run.id == self._own and not self._elsewhere
 
     def show_queue(self, waiting: int, held: bool) -> None:
-        """Show how many runs wait for their turn."""
         self.queue.setVisible(waiting > 0)
         self.queue.setText(f"{waiting} queued" + (", held" if held else ""))
         self.queue.setAccessibleName(f"Queue of runs: {self.queue.text()}")
 
     def show_progress(self, progress: Progress) -> None:
-        """Show how far this window's run is."""
         self._progress = progress
         self._refresh()
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from rtc_inspector.core.kinds import TASKS
 from rtc_inspector.ui.background.coordinator import RunState
-from rtc_inspector.ui.shell.choice_box import Choice, ChoiceBox
-from rtc_inspector.ui.shell.search_field import SearchField
+from rtc_inspector.ui.shell.fields import Choice, ChoiceBox
+from rtc_inspector.ui.shell.search import SearchField
 from rtc_inspector.ui.style.controls import button, on_ground, row
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.text_size import grown

@@ -186,13 +186,9 @@ def switch(text: str, tip: str, on: bool = False) -> QToolButton:
     return made
 
 
-def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str, id: str = "") -> QAction:
-    """Bind a key (or several, with spaces between) that acts while `owner` or something in it has the focus.
-
-    `id`: what the user's choice of another key is stored under; without one the key is fixed.
-    """
+def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str) -> QAction:
+    """Bind a key (or several, with spaces between) that acts while `owner` or something in it has the focus."""
     action = QAction(name, owner)
-    action.setObjectName(id)
     action.setShortcuts([QKeySequence(key) for key in keys.split()])
     # Else the key would act in the whole window, and not at all where two views have the same one.
     action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -64,7 +64,6 @@ class Auditing(QObject):
         inspection.overview_changed.connect(self._follow)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handler of the action that audits a run, by the action's name."""
         return {"audit": self.audit_shown}
 
     @property
@@ -95,7 +94,6 @@ class Auditing(QObject):
             self.audit([run.id])
 
     def audit(self, run_ids: Sequence[int]) -> None:
-        """Show the audit of these runs."""
         if tuple(run_ids) != self.runs:
             self.page.say("Auditing", "The runs are being read.")
         self.runs = tuple(run_ids)
@@ -108,7 +106,6 @@ class Auditing(QObject):
             self._parts.leave_page()
 
     def score(self) -> None:
-        """Score what has no scores yet."""
         database = self._inspection.database
         if database is None or self._scoring is not None:
             return
@@ -120,7 +117,6 @@ class Auditing(QObject):
         self._tick.start()
 
     def stop(self) -> None:
-        """Stop scoring."""
         if self._scoring is not None:
             self._scoring.stop()
 
@@ -164,7 +160,6 @@ class Auditing(QObject):
             self.runs = ()
 
     def _follow(self, overview: Overview) -> None:
-        """Leave with a run that was deleted."""
         if not {run.id for run in overview.runs}.issuperset(self.runs):
             if self._parts.shows(self._page):
                 self.close()

@@ -31,7 +31,6 @@ class BigFigures(QWidget):
     """A page of at most two figures, the headline and its difference, over one inspection."""
 
     def __init__(self, parts: WindowParts, inspection: Inspection) -> None:
-        """Follow the run on show."""
         super().__init__()
         self._parts, self._inspection = parts, inspection
         on_ground(self, "surface")
@@ -50,11 +49,9 @@ class BigFigures(QWidget):
         self.show_run(inspection.run)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handler of the action that shows the figures, by the action's name."""
         return {"big-figures": self.turn}
 
     def turn(self) -> None:
-        """Show the page, or the views again."""
         if self._parts.shows(self):
             self._parts.leave_page()
         else:
@@ -81,7 +78,6 @@ class BigFigures(QWidget):
                 cell.show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Make the letters as large as the page has room for."""
         super().resizeEvent(event)
         for each in self._labels():
             large = any(each is value for _, value, _ in self.figures)

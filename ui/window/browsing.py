@@ -6,26 +6,198 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from rtc_inspector.core.figures import Link
 from rtc_inspector.core.kinds import known, task
-from rtc_inspector.core.run.events import Event, ItemReady, TextStreamed
+from rtc_inspector.core.run.events import Event, ItemReady, SampleReady, TextStreamed
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.rows import ItemRow, RunRow
-from rtc_inspector.core.types import Codebase
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, TestRow
+from rtc_inspector.core.types import Codebase, Form
 from rtc_inspector.ui.background.turns import Turns, Work
 from rtc_inspector.ui.code.candidates import Sampling
 from rtc_inspector.ui.code.code_feed import CodeFeed
 from rtc_inspector.ui.code.view import present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
 from rtc_inspector.ui.history.feed import HistoryFeed
+from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
 from rtc_inspector.ui.project.project_nodes import first_code, listed_files
-from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
+from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
-from rtc_inspector.ui.window.trace_view import TraceView
 from rtc_inspector.ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.store.reader import Reader
+
+
+class TraceView(QObject):
+    """Feeds round trip, diff, tests, prompt and metrics from the inspection."""
+
+    def __init__(self, inspection: Inspection, parts: WindowParts) -> None:
+        super().__init__(parts.roundtrip)
+        self._inspection = inspection
+        self._roundtrip, self._wide, self._diff, self._tests = parts.roundtrip, parts.wide, parts.diff, parts.tests
+        self._prompt, self._metrics = parts.prompt, parts.metrics
+        self._item: ItemRow | None = None
+        self._samples: dict[int, SampleRow] = {}
+        self._awaited: int | None = None
+        self._answer_of: int | None = None
+        self._failure, self._author = False, ""
+        self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
+        self._below = QTimer(self, singleShot=True, interval=0)
+        self._below.timeout.connect(self._show_below)
+        inspection.item_chosen.connect(self._item_chosen)
+        inspection.trace_changed.connect(self._trace_changed)
+        self._roundtrip.sample_selected.connect(self._sample_selected)
+        self._roundtrip.sample_selected.connect(self._wide.select)
+        for panel in (self._metrics, self._wide):
+            panel.sample_selected.connect(self._roundtrip.select)
+        self._tests.line_requested.connect(self._diff.go_to_line)
+
+    def stream(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, SampleReady) and event.item_id == self._answer_of and event.parent_id is not None:
+                self._answer_of, self._awaited = None, event.sample_id
+            if isinstance(event, TextStreamed):
+                self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
+                if event.item_id == self._answer_of:
+                    self._roundtrip.reveal_writing()
+
+    def await_nothing(self) -> None:
+        """Look for no sample of the region before any more."""
+        self._awaited, self._failure, self._author = None, False, ""
+
+    def forget(self) -> None:
+        """Keep nothing that is named by an id: another database is looked at."""
+        self.await_nothing()
+        self._answer_of = None
+        self._roundtrip.end_writing()
+
+    def await_author(self, author: str) -> None:
+        """Have the first sample of that author selected in the region chosen next; empty for none in particular."""
+        self._author = author
+
+    def await_answer(self, item_id: int | None) -> None:
+        """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
+        self._answer_of = item_id
+
+    def await_failure(self) -> None:
+        """Have the first sample that did not pass selected in the region chosen next."""
+        self._failure = True
+
+    def _item_chosen(self, item: ItemRow | None) -> None:
+        """Show another region: its head at once, its samples when they are read."""
+        self._awaited = self._inspection.looked_at.sample
+        if item is None or self._item is None or item.id != self._item.id:
+            self._below.stop()
+            self._item, self._samples, self._shown = item, {}, (None, None)
+            self._roundtrip.set_trace(item, [])
+            self._show(None)
+
+    def _trace_changed(self, trace: Trace | None) -> None:
+        if trace is None:
+            return
+        # Read for a region that was left meanwhile.
+        if self._item is not None and trace.item.id != self._item.id:
+            return
+        self._item = trace.item
+        self._samples = {sample.id: sample for sample in trace.samples}
+        self._below.start()
+        self._roundtrip.set_trace(trace.item, list(trace.samples))
+        if self._failure and self._samples:
+            self._failure = False
+            self._awaited = next((each.id for each in trace.samples if _failed(each)), None)
+        if self._author and self._samples:
+            author, self._author = self._author, ""
+            self._awaited = next((each.id for each in trace.samples if each.author == author), self._awaited)
+        if self._awaited in self._samples:
+            self._roundtrip.select(self._awaited)
+            self._awaited = None
+
+    def _show_below(self) -> None:
+        """Fill the tabs once the cards are drawn: all at once would hold the window up."""
+        self._metrics.set_samples(self._item, list(self._samples.values()))
+        self._wide.set_trace(self._item, list(self._samples.values()))
+        self._sample_selected(self._roundtrip.selected)
+
+    def _sample_selected(self, sample_id: int | None) -> None:
+        self._inspection.note_sample(sample_id)
+        # Else `_show_below` is about to do it.
+        if not self._below.isActive():
+            self._show(self._samples.get(sample_id) if sample_id is not None else None)
+
+    def _show(self, sample: SampleRow | None) -> None:
+        """Show a sample below, unless that is what is shown already."""
+        code = self._code_of(sample)
+        # A run that goes on sends the same trace every moment: what is scrolled to in the tabs stays.
+        if (sample, code) == self._shown and sample is not None:
+            return
+        self._shown = (sample, code)
+        self._show_diff(code)
+        self._show_tests(code)
+        self._show_prompt(sample)
+        if sample is None:
+            self._metrics.set_samples(self._item, [])
+            self._wide.set_trace(self._item, [])
+
+    def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
+        """Return the code a sample stands for: itself, or the first reconstruction from a description.
+
+        Of an item in words it may be words too, which are held against the item's.
+        """
+        if sample is None or not describes(sample):
+            return sample
+        children = (each for each in self._samples.values() if each.parent_id == sample.id)
+        return next(children, sample if self._item is not None and self._item.form == Form.TEXT else None)
+
+    def _show_diff(self, code: SampleRow | None) -> None:
+        parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
+        before = scored_against(code, self._samples) if code is not None else None
+        title = diff_title(self._item.task, code, before) if self._item is not None and code is not None else ""
+        words = parent.text if parent is not None and describes(parent) else ""
+        self._diff.show_code(self._item, code, title, words, before)
+
+    def _show_tests(self, code: SampleRow | None) -> None:
+        item, verdict = self._item, code.verdict if code else None
+        if item is None or code is None or verdict is None:
+            # The answer about the sample before may be on its way.
+            self._inspection.forget("tests")
+            self._tests.set_verdict(None, [])
+            return
+        span = range(item.start_line, item.start_line + code.text.count("\n") + 1)
+        other = scored_against(code, self._samples)
+        before = other.verdict.id if other is not None and other.verdict is not None else None
+
+        def read(reader: Reader) -> tuple[list[TestRow], list[TestRow] | None]:
+            return reader.tests(verdict.id), None if before is None else reader.tests(before)
+
+        def show(found: tuple[list[TestRow], list[TestRow] | None]) -> None:
+            tests, others = found
+            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests), before=others)
+
+        self._inspection.ask("tests", read, show)
+
+    def _show_prompt(self, sample: SampleRow | None) -> None:
+        if sample is None:
+            self._inspection.forget("prompt")
+            self._prompt.set_sample(None, "", "")
+            return
+
+        task = self._item.task if self._item is not None else ""
+
+        def show(prompt: str) -> None:
+            self._prompt.set_sample(sample, prompt, sample_name(task, sample))
+
+        self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
+
+
+def _failed(sample: SampleRow) -> bool:
+    """Return whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
+    outcome = sample.verdict.outcome if sample.verdict is not None else "pass"
+    return rebuilt(sample) and outcome not in ("pass", "infrastructure")
+
 
 REST = 200
 """Milliseconds after the views show a run until its project is read: the first region is shown in between."""
@@ -40,7 +212,6 @@ class Browsing(QObject):
     settled = Signal()
 
     def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
-        """Connect the views."""
         super().__init__(parts)
         self._parts, self._inspection, self._project = parts, inspection, project
         self.follow = False
@@ -80,7 +251,6 @@ class Browsing(QObject):
         parts.run.export_failed.connect(parts.notices.warn)
 
     def choose(self, item_id: int) -> None:
-        """Show a region that the user picked, and do not jump to another one while the run goes on."""
         self.choose_sample(item_id)
 
     def _choose_listed(self, item_id: int) -> None:
@@ -138,7 +308,6 @@ class Browsing(QObject):
         self.trace.stream(events)
 
     def _show_run_of(self, ready: ItemReady) -> None:
-        """Show the run of an item tried by hand, which may have got one of its own."""
         run = self._inspection.run
         if run is None or run.id != ready.run_id:
             self._inspection.choose_run(Wanted(ready.run_id), ready.item_id)
@@ -167,7 +336,6 @@ class Browsing(QObject):
             self._clear_project(now.project)
 
     def _clear_run(self) -> None:
-        """Show no run: the views are empty until the next one is read."""
         parts = self._parts
         self._turns.finish()
         self._shown, self._behind = None, False
@@ -183,7 +351,6 @@ class Browsing(QObject):
         parts.run.set_run(None)
 
     def _clear_project(self, root: Path | None) -> None:
-        """Show no file of the project that was open."""
         self._rest.stop()
         self._unread = None
         if self._project.root != root:
@@ -294,7 +461,6 @@ class Browsing(QObject):
 
 
 def _sampling(run: RunRow | None) -> Sampling | None:
-    """Return how a run drew its regions, or None where it drew none."""
     if run is None or not task(run.task).selects_code:
         return None
     return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)

@@ -33,7 +33,6 @@ class Collector(QObject):
     """Searches for reference cycles in the thread it is made in, a little at a time."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """From now on no other thread searches."""
         super().__init__(parent)
         gc.disable()
         sys.setswitchinterval(TURN)

@@ -31,10 +31,9 @@ Known = dict[int, tuple[int, str, str]]
 
 
 class Comparing(QObject):
-    """`choose_asked`: the user wants to pick runs; `page_made(page)` when the page is first needed."""
+    """`choose_asked`: the user wants to pick runs."""
 
     choose_asked = Signal()
-    page_made = Signal(object)
 
     def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, reporting: Reporting) -> None:
         super().__init__(parts)
@@ -55,7 +54,6 @@ class Comparing(QObject):
         """Return the page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
             self._page = self._make_page()
-            self.page_made.emit(self._page)
         return self._page
 
     def _make_page(self) -> ComparePage:
@@ -104,14 +102,12 @@ class Comparing(QObject):
             self._summary = Summary(self._scatter)
 
     def compare(self, run_ids: Sequence[int]) -> None:
-        """Show these runs against the first of them."""
         self.runs = tuple(run_ids)
         self.page.begin()
         self._parts.show_page(self.page)
         self._ask()
 
     def close(self) -> None:
-        """Go back to what was there before."""
         if self._parts.shows(self._page):
             self._parts.leave_page()
 

@@ -20,7 +20,7 @@ from rtc_inspector.core.types import Form, Outcome
 from rtc_inspector.ui.presenters import presenter, recites
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
 from rtc_inspector.ui.shell.notices import NoticeText
-from rtc_inspector.ui.shell.tour import Step, Tour
+from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.preferences import Preferences
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -129,7 +129,6 @@ class Guide(QObject):
         inspection.moved.connect(self._move)
 
     def commands(self) -> dict[str, Callable[[], object]]:
-        """Return the handler of the action that asks for the guide, by the action's name."""
         return {"guide": self.ask}
 
     def ask(self) -> None:
@@ -139,7 +138,6 @@ class Guide(QObject):
             self._inspection.ask("guide", partial(highlights, run.id), partial(self._begin, asked=True))
 
     def _move(self, before: LookedAt, now: LookedAt) -> None:
-        """Point at nothing of a run that is not on show any more."""
         if not before.same_run(now):
             self._inspection.forget("guide")
             self._waiting = []
@@ -151,7 +149,6 @@ class Guide(QObject):
         self._awaits = True
 
     def note_end(self, run_id: int | None) -> None:
-        """Take note that a job of this window ended."""
         if self._awaits and run_id is not None:
             self._awaits = False
             if run_id != self._inspection.looked_at.run:

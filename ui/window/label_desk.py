@@ -24,7 +24,7 @@ from rtc_inspector.ui.window.window_parts import WindowParts
 if TYPE_CHECKING:
     from rtc_inspector.core.analyses.agreement import Agreement
     from rtc_inspector.core.store.reader import Reader
-    from rtc_inspector.ui.shell.taxonomy_dialog import TaxonomyDialog
+    from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 
 REST = 150
 """Milliseconds without a further sample after which code and round trip follow."""
@@ -72,7 +72,6 @@ class LabelDesk(QObject):
             parts.notices.report(error)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on labels, by the actions' names."""
         return {
             "labels": self.label_samples,
             "adjudicate": self.adjudicate,
@@ -101,10 +100,8 @@ class LabelDesk(QObject):
             QTimer.singleShot(0, self._parts.labels, self._parts.labels.setFocus)
 
     def ask_modes(self) -> None:
-        """Let the user change the error modes."""
-        from rtc_inspector.ui.shell.taxonomy_dialog import (
-            TaxonomyDialog,  # when it is asked for: the window opens sooner
-        )
+        # When it is asked for: the window opens sooner.
+        from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 
         dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
         dialog.saved.connect(partial(self._adopt, dialog))
@@ -124,13 +121,11 @@ class LabelDesk(QObject):
         dialog.accept()
 
     def adjudicate(self) -> None:
-        """Decide where annotators differ."""
         self._parts.queue.kind.setCurrentText(QueueKind.ADJUDICATION)
         self.label_samples()
 
     def show_agreement(self) -> None:
-        """Show how well the annotators of the queue's runs agree."""
-        from rtc_inspector.ui.shell.agreement_dialog import AgreementDialog  # as above
+        from rtc_inspector.ui.shell.label_dialogs import AgreementDialog  # as above
 
         inspection, runs = self._inspection, self._labelling.runs()
         scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"

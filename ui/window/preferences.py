@@ -3,18 +3,175 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QLabel,
+    QListWidget,
+    QSpinBox,
+    QWidget,
+)
 
-from rtc_inspector.ui.keys.keymap import KeyMap
-from rtc_inspector.ui.keys.keys_dialog import KeysDialog
-from rtc_inspector.ui.shell.fields import show_modal
-from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.settings_dialog import LARGEST, SMALLEST, SettingsDialog
-from rtc_inspector.ui.shell.tour import Step, Tour
-from rtc_inspector.ui.style.appearance import Appearance
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.setting import described
+from rtc_inspector.ui.compare.keys import REFERENCE
+from rtc_inspector.ui.compare.keys import STEPS as ITEMS
+from rtc_inspector.ui.diff.view import STEPS as CHANGES
+from rtc_inspector.ui.labels.label_actions import keys_of
+from rtc_inspector.ui.shell.fields import form, heading, indent, level_labels, show_modal
+from rtc_inspector.ui.shell.remembered import SCALES, Remembered
+from rtc_inspector.ui.shell.welcome import Step, Tour
+from rtc_inspector.ui.style.appearance import CHOICES, Appearance
+from rtc_inspector.ui.style.controls import DIALOG, column, field, label, push, row
 from rtc_inspector.ui.style.fonts import CODE_POINTS, fixed_font
+from rtc_inspector.ui.style.theme import SPACE
+from rtc_inspector.ui.window.help import HelpDialog, KeyGroup
+from rtc_inspector.ui.window.window_actions import WindowActions
+from rtc_inspector.ui.window.window_parts import WindowParts
+
+_SANDBOX = described(RunSettings)["oracle.sandbox"].about
+SCALED = "Text follows at once, all else from the next start on."
+SMALLEST, LARGEST = 6, 28
+"""Points of the code font."""
+
+
+class SettingsDialog(QDialog):
+    """Tells what was changed: theme, scale, points of code, sandbox, name, models; and asks for help or the tour."""
+
+    theme_chosen = Signal(str)
+    scale_chosen = Signal(int)
+    code_sized = Signal(int)
+    sandbox_chosen = Signal(str)
+    annotator_named = Signal(str)
+    models_changed = Signal()
+    help_asked = Signal()
+    tour_asked = Signal()
+
+    def __init__(self, remembered: Remembered, sandbox: str, code_points: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self._remembered = remembered
+        looks = {each: {"system": "As the system has it"}.get(each, each.capitalize()) for each in CHOICES}
+        self.theme = _choice("Theme", looks, remembered.theme)
+        self.scale = _choice("Size of everything", {each: f"{each} %" for each in SCALES}, remembered.scale)
+        self.points, self.sandbox = QSpinBox(), _choice("Sandbox of new runs", _SANDBOX.choices, sandbox)
+        self.danger, self.scaled = label(_SANDBOX.cautions["none"], "bad", wrap=True), label(SCALED, "muted")
+        self.annotator = field("Name that labels are stored under", text=remembered.annotator)
+        self.models = QListWidget()
+        self._fill(sandbox, code_points)
+        self._connect()
+        self._lay_out()
+
+    def _fill(self, sandbox: str, code_points: int) -> None:
+        self.danger.setVisible(sandbox == "none")
+        self.points.setAccessibleName("Points of the code font")
+        self.points.setRange(SMALLEST, LARGEST)
+        self.points.setValue(code_points)
+        indent(self.points)
+        self.models.setAccessibleName("Model files and folders to look through")
+        self.models.setMaximumHeight(96)
+        self.models.addItems([str(path) for path in self._remembered.models()])
+
+    def _connect(self) -> None:
+        # `activated` tells of the user alone, not of how the box is filled.
+        self.theme.activated.connect(lambda _: self.theme_chosen.emit(self.theme.currentData()))
+        self.scale.activated.connect(self._take_scale)
+        self.points.valueChanged.connect(self.code_sized)
+        self.sandbox.activated.connect(self._take_sandbox)
+        self.annotator.editingFinished.connect(self._take_annotator)
+
+    def _lay_out(self) -> None:
+        rows = form("LOOK")
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        rows.addRow("&Theme", self.theme)
+        rows.addRow("&Size of everything", self.scale)
+        rows.addRow("", self.scaled)
+        rows.addRow("&Code font, points", self.points)
+        rows.addRow(heading("MODELS"))
+        rows.addRow("Files and folders", self.models)
+        rows.addRow("", self._model_buttons())
+        rows.addRow(heading("RUNS AND LABELS"))
+        rows.addRow("Sand&box", self.sandbox)
+        rows.addRow("", self.danger)
+        rows.addRow("&Your name on labels", self.annotator)
+        level_labels(rows)
+        column(rows, self._where(), self._buttons(), margins=DIALOG, spacing=SPACE * 2, owner=self)
+        self.setMinimumWidth(560)
+
+    def _model_buttons(self) -> QWidget:
+        holder = QWidget()
+        file, folder, remove = (
+            push("Add file…", "Add a model file", lambda: self._add_model(_ask_file)),
+            push("Add folder…", "Add a folder to look through for models", lambda: self._add_model(_ask_folder)),
+            push("Remove", "Look there no more", self._remove_model),
+        )
+        row(file, folder, remove, None, owner=holder)
+        return holder
+
+    def _where(self) -> QLabel:
+        where = label(f"Kept in {self._remembered.place}", "caption", wrap=True)
+        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return where
+
+    def _buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        for text, tip, asked in (
+            ("Help…", "Show how it works, and every key", self.help_asked),
+            ("Tour", "Show the tour of the window again", self.tour_asked),
+        ):
+            button = push(text, tip, asked.emit)
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.HelpRole)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    def _take_scale(self) -> None:
+        self._remembered.scale = self.scale.currentData()
+        self.scale_chosen.emit(self.scale.currentData())
+
+    def _take_sandbox(self) -> None:
+        self.danger.setVisible(self.sandbox.currentData() == "none")
+        self.sandbox_chosen.emit(self.sandbox.currentData())
+
+    def _take_annotator(self) -> None:
+        if self.annotator.text().strip():
+            self.annotator_named.emit(self.annotator.text().strip())
+
+    def _add_model(self, ask: Callable[[QWidget], str]) -> None:
+        path = ask(self)
+        if path and not self.models.findItems(path, Qt.MatchFlag.MatchExactly):
+            self._remembered.add_model(Path(path))
+            self.models.insertItem(0, path)
+            self.models_changed.emit()
+
+    def _remove_model(self) -> None:
+        item = self.models.takeItem(self.models.currentRow())
+        if item is not None:
+            self._remembered.remove_model(Path(item.text()))
+            self.models_changed.emit()
+
+
+def _ask_file(parent: QWidget) -> str:
+    return QFileDialog.getOpenFileName(parent, "Add a model file", "", "GGUF models (*.gguf);;All files (*)")[0]
+
+
+def _ask_folder(parent: QWidget) -> str:
+    return QFileDialog.getExistingDirectory(parent, "Add a folder to look through for models")
+
+
+def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    for value, words in entries.items():
+        box.addItem(words, value)
+    box.setCurrentIndex(max(box.findData(chosen), 0))
+    return box
 
 
 class Preferences(QObject):
@@ -35,31 +192,31 @@ class Preferences(QObject):
         window: QWidget,
         appearance: Appearance,
         remembered: Remembered,
-        keymap: KeyMap,
+        actions: WindowActions,
+        keys_of_views: Sequence[KeyGroup],
         sandbox: Callable[[], str],
         steps: Callable[[], Sequence[Step]],
     ) -> None:
-        """Dialogs stand over `window`; `sandbox` says which one is chosen, `steps` make the tour."""
+        """Dialogs stand over `window`; help tells the keys of `actions` and `keys_of_views`, `steps` make the tour."""
         super().__init__(window)
         self._window, self._appearance, self._remembered = window, appearance, remembered
-        self._keymap, self._sandbox, self._steps = keymap, sandbox, steps
+        self._actions, self._keys_of_views = actions, keys_of_views
+        self._sandbox, self._steps = sandbox, steps
         self.tour: Tour | None = None
         # Qt scales all of a window that opens; text alone grows beyond that until the next start.
         self._scale = remembered.scale
         self._points = remembered.code_points or CODE_POINTS
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on preferences, keys and the tour, by the actions' names."""
         return {
             "larger": lambda: self.size_code(self._points + 1),
             "smaller": lambda: self.size_code(self._points - 1),
             "preferences": self.ask,
-            "keys": self.show_keys,
+            "help": self.show_help,
             "tour": self.show_tour,
         }
 
     def ask(self) -> None:
-        """Show all settings."""
         dialog = SettingsDialog(self._remembered, self._sandbox(), round(self._points), self._window)
         dialog.theme_chosen.connect(self.choose_theme)
         dialog.scale_chosen.connect(self.choose_scale)
@@ -67,13 +224,12 @@ class Preferences(QObject):
         dialog.sandbox_chosen.connect(self.sandbox_chosen)
         dialog.annotator_named.connect(self.annotator_named)
         dialog.models_changed.connect(self.models_changed)
-        dialog.keys_asked.connect(self.show_keys)
+        dialog.help_asked.connect(self.show_help)
         dialog.tour_asked.connect(dialog.accept)
         dialog.tour_asked.connect(self.show_tour)
         show_modal(dialog)
 
     def choose_theme(self, choice: str) -> None:
-        """Choose one of `system`, `light`, `dark`, from now on."""
         self._remembered.theme = choice
         self._appearance.choose(choice)
 
@@ -83,7 +239,6 @@ class Preferences(QObject):
         self._tell_size()
 
     def restore(self) -> None:
-        """Bring back the size of the code."""
         if self._remembered.code_points:
             self.size_code(self._points)
 
@@ -96,9 +251,8 @@ class Preferences(QObject):
     def _tell_size(self) -> None:
         self.code_sized.emit(fixed_font(self._points))
 
-    def show_keys(self) -> None:
-        """Show every key on one page."""
-        show_modal(KeysDialog(self._keymap, self._window))
+    def show_help(self) -> None:
+        show_modal(HelpDialog([*self._actions.key_groups(), *self._keys_of_views], self._window))
 
     def show_tour(self) -> None:
         """Show the tour; once it was shown it does not come by itself again."""
@@ -120,14 +274,19 @@ class Preferences(QObject):
         self.tour_ended.emit()
 
 
-def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget, keymap: KeyMap) -> list[Step]:
-    """Return the steps of the tour for a new user, with the keys that hold now."""
+def keys_of_views(parts: WindowParts) -> list[KeyGroup]:
+    """Return the keys that act in one view alone, some of which are made when they are first needed."""
+    labels = [(action.text(), keys_of(action, ", ")) for action in parts.labels.key_actions.all()]
+    return [
+        ("Code", [(action.text(), keys_of(action, ", ")) for action in parts.code.keys]),
+        ("Diff", CHANGES),
+        ("Compare", (*ITEMS, REFERENCE)),
+        ("Labels desk", [(words, keys) for words, keys in labels if words]),
+    ]
 
-    def by_key(name: str, sentence: str) -> str:
-        """Return a sentence about the key that holds now; nothing where there is none."""
-        key = keymap.binding(name).first
-        return f" {sentence.format(key)}" if key else ""
 
+def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget) -> list[Step]:
+    """Return the steps of the tour for a new user."""
     return [
         Step(
             bar,
@@ -138,18 +297,17 @@ def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget
             regions,
             "Regions",
             "Pieces of code that the project's tests can judge. Red ones the model could not write again from its own "
-            "description." + by_key("next-failure", "{} goes to the next failure."),
+            "description. F9 goes to the next failure.",
         ),
         Step(
             code,
             "Your code",
-            "Every region in its place."
-            + by_key("probe", "Select any lines and press {}: the round trip runs on them."),
+            "Every region in its place. Select any lines and press F7: the round trip runs on them.",
         ),
         Step(
             roundtrip,
             "Round trip",
             "What the model said of the region, what it wrote from that and the code around it, and what the tests "
-            "said." + by_key("go-to", "{} goes anywhere.") + by_key("keys", "{} shows every key."),
+            "said. Ctrl+K goes anywhere. F1 says how it works and shows every key.",
         ),
     ]

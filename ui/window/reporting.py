@@ -12,10 +12,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.ui.file_names import ask_where
 from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection
-from rtc_inspector.ui.shell.notices import NoticeBar
-from rtc_inspector.ui.shell.offer_bar import Offer, OfferBar
+from rtc_inspector.ui.shell.fields import ask_where
+from rtc_inspector.ui.shell.notices import NoticeBar, Offer, OfferBar
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
@@ -35,11 +34,9 @@ class Reporting(QObject):
         self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handler of the action that writes a report, by the action's name."""
         return {"report": self.ask_report}
 
     def ask_report(self) -> None:
-        """Ask where to write a page about the run that is shown."""
         run = self._inspection.run
         if run is None:
             self._notices.report(UserError(*NO_RUN))
@@ -47,12 +44,10 @@ class Reporting(QObject):
             self._ask("Write a report", f"run-{run.id}.html", partial(_report, run.id))
 
     def ask_comparison(self, run_ids: Sequence[int]) -> None:
-        """Ask where to write a page about compared runs."""
         name = f"runs-{'-'.join(map(str, run_ids))}.html"
         self._ask("Write a page on the comparison", name, partial(_comparison, tuple(run_ids)))
 
     def ask_audit(self, run_ids: Sequence[int], chosen: Mapping[str, str]) -> None:
-        """Ask where to write a page with the metric audit of runs."""
         name = f"audit-{'-'.join(map(str, run_ids))}.html"
         self._ask("Write a page on the audit", name, partial(_audit, tuple(run_ids), dict(chosen)))
 

@@ -16,8 +16,7 @@ from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.code.project_search import Hit
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
 from rtc_inspector.ui.reading.open_project import OpenProject
-from rtc_inspector.ui.shell.search_dialog import SearchDialog
-from rtc_inspector.ui.shell.search_field import MOST, Find, Target
+from rtc_inspector.ui.shell.search import MOST, Find, SearchDialog, Target
 from rtc_inspector.ui.style.controls import has_words
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -92,7 +91,6 @@ class Searching(QObject):
     def __init__(
         self, window: QWidget, parts: WindowParts, project: OpenProject, inspection: Inspection, browsing: Browsing
     ) -> None:
-        """The dialog stands over `window`."""
         super().__init__(window)
         self._window, self._parts = window, parts
         self._project, self._inspection, self._browsing = project, inspection, browsing
@@ -100,7 +98,6 @@ class Searching(QObject):
         inspection.moved.connect(self._move)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handler of the action that searches the project, by the action's name."""
         return {"search": self.search_project}
 
     def search_project(self) -> None:
@@ -113,7 +110,6 @@ class Searching(QObject):
         self._dialog.enter(selected if "\u2029" not in selected else "")
 
     def _move(self, before: LookedAt, now: LookedAt) -> None:
-        """Offer no place of a project that is not open any more."""
         if before.project != now.project:
             self.close()
 

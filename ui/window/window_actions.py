@@ -1,4 +1,4 @@
-"""Everything the window can be told to do, as actions with keys; the menu and the key list are made from them."""
+"""Everything the window can be told to do, as actions with keys; the menu and the list of keys are made from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from rtc_inspector.ui.labels.label_actions import keys_of
 from rtc_inspector.ui.style.appearance import CHOICES
+from rtc_inspector.ui.window.help import KeyGroup
 
 Entry = tuple[str, str, str]
 """Name, words, keys (several separated by a space)."""
@@ -72,14 +74,14 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
     ),
     "Help": (
         ("preferences", "Se&ttings…", "Ctrl+Alt+S"),
-        ("keys", "&Keys", "F1 ?"),
+        ("help", "&Help: method and keys", "F1 ?"),
         ("tour", "T&our", ""),
         ("guide", "What this run sho&ws", ""),
         ("quit", "&Quit", "Ctrl+Q"),
     ),
 }
 PANES = ("lists", "trip", "tabs")
-WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
+WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "help", "larger", "smaller", "pause", "stop", "quit"})
 """What the window still does while an annotator is blind."""
 CHECKABLE = frozenset({"follow", *(f"pane-{name}" for name in PANES)})
 
@@ -88,26 +90,25 @@ class WindowActions:
     """The actions by name, all of them live in the window."""
 
     def __init__(self, window: QWidget) -> None:
-        """Make the actions and hand them to `window`."""
         self._window = window
         self._groups = {title: [self._make(*entry) for entry in entries] for title, entries in GROUPS.items()}
         names = [name for entries in GROUPS.values() for name, _, _ in entries]
         self._by_name = dict(zip(names, self.all(), strict=True))
 
     def __getitem__(self, name: str) -> QAction:
-        """Return the action of a name. Raises KeyError."""
         return self._by_name[name]
 
-    def groups(self) -> Mapping[str, Sequence[QAction]]:
-        """Return the actions by the heading they stand under."""
-        return self._groups
+    def key_groups(self) -> list[KeyGroup]:
+        """Return what keys do, by the heading in the menu."""
+        return [
+            (title, [(action.text().replace("&", "").rstrip("…"), keys_of(action, ", ")) for action in actions])
+            for title, actions in self._groups.items()
+        ]
 
     def all(self) -> list[QAction]:
-        """Return every action, in menu order."""
         return [action for actions in self._groups.values() for action in actions]
 
     def connect(self, handlers: Mapping[str, Callable[[], object]]) -> None:
-        """Call a handler when its action is triggered."""
         for name, handler in handlers.items():
             self._by_name[name].triggered.connect(lambda _=False, call=handler: call())
 

@@ -20,20 +20,15 @@ from rtc_inspector.ui.history.panel import HistoryPanel
 from rtc_inspector.ui.labels.label_bars import LabelQueueBar
 from rtc_inspector.ui.labels.label_queue import QueueKind
 from rtc_inspector.ui.labels.labels import LabelsPanel
-from rtc_inspector.ui.panels import (
-    DiffPanel,
-    MetricsPanel,
-    Preparing,
-    PromptPanel,
-    RoundTripPanel,
-    RunPanel,
-    TestsPanel,
-    WidePanel,
-)
+from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.panels.preparing import Preparing
+from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
+from rtc_inspector.ui.panels.run import RunPanel
+from rtc_inspector.ui.panels.sample_tabs import MetricsPanel, PromptPanel, TestsPanel
+from rtc_inspector.ui.panels.wide import WidePanel
 from rtc_inspector.ui.project.project_tree import ProjectTree
 from rtc_inspector.ui.project.region_table import RegionTable
-from rtc_inspector.ui.shell.notices import NoticeBar
-from rtc_inspector.ui.shell.offer_bar import OfferBar
+from rtc_inspector.ui.shell.notices import NoticeBar, OfferBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.status_line import StatusLine
 from rtc_inspector.ui.shell.top_bar import TopBar
@@ -67,7 +62,6 @@ class WindowParts(QWidget):
     folds_changed = Signal()
 
     def __init__(self, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
-        """Make every part."""
         super().__init__()
         self.bar = TopBar(menu, runs)
         self.notices, self.offers = NoticeBar(), OfferBar()
@@ -167,7 +161,6 @@ class WindowParts(QWidget):
         self._show_panes()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on the views, by the actions' names."""
         return {
             "focus-project": partial(self.go_to, self.tree),
             "focus-regions": partial(self.go_to, self.regions.table),
@@ -285,11 +278,9 @@ class WindowParts(QWidget):
 
     @property
     def shows_views(self) -> bool:
-        """Return whether the views are on show, not the welcome page."""
         return self._pages.currentIndex() != 0
 
     def show_views(self, wanted: bool) -> None:
-        """Show the views, or the welcome page."""
         page = self._whole if wanted else self.welcome
         # A comparison stays on show while a run goes on below it.
         if self._page_alone is None and page is not self._pages.currentWidget():
@@ -298,7 +289,6 @@ class WindowParts(QWidget):
         self._under = page
 
     def show_page(self, page: QWidget) -> None:
-        """Show a page of its own in place of the views, or of the page that was there."""
         if page is not self._page_alone:
             self._page_alone = page
             if self._pages.indexOf(page) < 0:

@@ -1,19 +1,23 @@
-"""A model server: where it is, which of its models, and how it is asked."""
+"""Dialogs that bring a model: from the Hugging Face hub, or from a server."""
 
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QProgressBar, QPushButton, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.models.download import download, parse_wanted
 from rtc_inspector.core.models.endpoint import check_address, models_at
+from rtc_inspector.core.models.memory import gib
 from rtc_inspector.core.models.served import Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 from rtc_inspector.core.settings.setting import described, value_of
-from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.background.gateway import Errand, Gateway
 from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say
 from rtc_inspector.ui.shell.setting_fields import field_of
 from rtc_inspector.ui.style.controls import DIALOG, column, field, label
@@ -23,6 +27,101 @@ from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.run.trying import Trial
+
+POLL = 100
+"""Milliseconds between two looks at how far it is."""
+STEPS = 1000
+"""Of the progress bar, which counts no bytes: they can be more than its numbers hold."""
+HUB = "Comes from the Hugging Face hub into its own cache, and goes on where an earlier attempt ended."
+
+
+class DownloadDialog(QDialog):
+    """Accepted once the model is there: `path`."""
+
+    def __init__(
+        self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None, wanted: str = ""
+    ) -> None:
+        """`endpoint`: of the hub, unless the environment names it.
+
+        `wanted`: what stands in the field at first.
+        """
+        super().__init__(parent)
+        self.setWindowTitle("Download a model")
+        self._gateway, self._endpoint = gateway, endpoint
+        self._thread: Errand | None = None
+        self.path: Path | None = None
+        self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
+        self.bar, self.said = QProgressBar(maximum=STEPS, textVisible=False), label(HUB, "muted", wrap=True)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.go = QPushButton("Download")
+        self._timer = QTimer(self, interval=POLL)
+        self._timer.timeout.connect(self._look)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self.name.setCursorPosition(0)
+        self.name.returnPressed.connect(self._begin)
+        self.bar.setAccessibleName("Progress of the download")
+        self.go.setProperty("role", "primary")
+        self.go.clicked.connect(self._begin)
+        self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.rejected.connect(self.reject)
+        column(self.name, self.bar, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
+        self.setMinimumWidth(460)
+
+    def _begin(self) -> None:
+        if self._thread is not None:
+            return
+        try:
+            wanted = parse_wanted(self.name.text())
+        except InspectorError as error:
+            self._fail(error)
+            return
+        self._thread = Errand("download", lambda report: download(wanted, report, self._endpoint))
+        # A window that is closed meanwhile stops it.
+        self._gateway.own(self._thread)
+        self._thread.start()
+        self._timer.start()
+        self._work(True)
+
+    def _look(self) -> None:
+        """Show how far it is, or how it ended."""
+        thread = self._thread
+        if thread is None:
+            return
+        stage, done, total = thread.step
+        # Until the hub has answered the size is not known.
+        self.bar.setValue(done * STEPS // total if total > 1 else 0)
+        self._say(f"{stage}: {gib(done)} of {gib(total)}" if total > 1 else f"{stage}…")
+        if thread.is_alive():
+            return
+        self._timer.stop()
+        self._thread = None
+        self._work(False)
+        if thread.answer is not None:
+            self.path = thread.answer
+            self.accept()
+        elif thread.error is not None:
+            self._fail(thread.error)
+
+    def done(self, result: int) -> None:
+        self._timer.stop()
+        if self._thread is not None:
+            self._thread.stop()
+        super().done(result)
+
+    def _work(self, busy: bool) -> None:
+        self.go.setEnabled(not busy)
+        self.name.setEnabled(not busy)
+
+    def _fail(self, error: Exception) -> None:
+        self._say(error_words(error), bad=True)
+
+    def _say(self, words: str, bad: bool = False) -> None:
+        say(self.said, words, bad)
+        self.adjustSize()
+        keep_on_screen(self)
+
 
 WORDS = (
     "llama-server, Ollama, LM Studio, vLLM: any server with an OpenAI-compatible interface. "
@@ -34,7 +133,6 @@ class EndpointDialog(QDialog):
     """Edits EndpointSettings. The server is asked for its models only when the button is pressed."""
 
     def __init__(self, endpoint: EndpointSettings | None, gateway: Gateway, parent: QWidget | None = None) -> None:
-        """Start from a known server, or empty."""
         super().__init__(parent)
         self.setWindowTitle("Model server")
         known = endpoint or EndpointSettings("")
@@ -83,7 +181,6 @@ class EndpointDialog(QDialog):
         self.setMinimumWidth(460)
 
     def endpoint(self) -> EndpointSettings:
-        """Return the server that the user settled on."""
         return EndpointSettings(
             address=self.address.text().strip().rstrip("/"),
             model=self.model.currentText().strip(),
@@ -92,7 +189,6 @@ class EndpointDialog(QDialog):
         )
 
     def _ask(self) -> None:
-        """List the server's models, in the background."""
         endpoint = self.endpoint()
         self._say("Asking the server…")
         self.list.setEnabled(False)
@@ -108,7 +204,6 @@ class EndpointDialog(QDialog):
         self._say(f"It serves {counted(len(served), 'model')}.")
 
     def _try(self) -> None:
-        """Ask the server one small question of each kind, in the background."""
         from rtc_inspector.core.run.trying import (
             try_server,  # readers of answers, which nobody needs who only types an address
         )

@@ -1,21 +1,221 @@
-"""What the tests said about one reconstruction."""
+"""The tabs below the code about one item: a sample's prompt and answer, all scores, and what the tests said."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.metrics.output_match import parted
-from rtc_inspector.core.store.rows import TestRow, VerdictRow
-from rtc_inspector.ui.panels.badge import Badge
-from rtc_inspector.ui.panels.empty import EmptyState
-from rtc_inspector.ui.panels.text_box import TextBox
-from rtc_inspector.ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, field, row, split, switch
+from rtc_inspector.core.metrics.registry import METRICS, Metric, metric
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow, VerdictRow
+from rtc_inspector.core.types import Form
+from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox
+from rtc_inspector.ui.presenters import judged_by_tests, sample_name
+from rtc_inspector.ui.style.controls import (
+    BAR,
+    ElidedLabel,
+    button,
+    column,
+    copy_menu,
+    embolden,
+    field,
+    label,
+    row,
+    split,
+    switch,
+)
 from rtc_inspector.ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
-from rtc_inspector.ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
+from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, EndShown, Head, sorted_table, widths
+
+
+class PromptPanel(QWidget):
+    """Prompt, raw answer and extracted text beside each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Prompt and answer")
+        self._sample: SampleRow | None = None
+        self._prompt = ""
+        self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
+        self.prompt, self.raw = TextBox("Exact prompt"), TextBox("Raw answer")
+        self.thoughts, self.extracted = TextBox("Thoughts, sent apart"), TextBox("Extracted text")
+        self.name, self.figures = label(), ElidedLabel("muted")
+        self.human, self.short = Badge(), Badge()
+        self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
+        parts = self.prompt, self.thoughts, self.raw, self.extracted
+        self._body = split(Qt.Orientation.Horizontal, *parts, sizes=(460, 300, 300, 300))
+        embolden(self.name)
+        self._head = QWidget()
+        row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR, owner=self._head)
+        column(self._head, self._empty, self._body, owner=self)
+        self.set_sample(None, "", "")
+
+    def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:
+        """Show a sample with its exact prompt; `name` is what its method calls it."""
+        self._sample, self._prompt = sample, prompt
+        self._empty.stand_in(self._head, self._body, empty=sample is None)
+        if sample is None:
+            return
+        self.name.setText(name)
+        self.figures.setText(_drawn_by(sample))
+        self._show_badges(sample)
+        self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")
+        self.raw.show_text(sample.raw_text, f"{sample.completion_tokens:,} tokens", "The answer was empty.")
+        self.thoughts.setVisible(bool(sample.thoughts))
+        self.thoughts.show_text(sample.thoughts, f"{len(sample.thoughts):,} characters", "")
+        steps = " → ".join(sample.extraction_steps) or "as it is"
+        self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
+
+    def everything(self) -> str:
+        """Return the figures, prompt, answer and extracted text, for the clipboard."""
+        sample = self._sample
+        if sample is None:
+            return ""
+        parts = [("prompt", self._prompt), ("raw answer", sample.raw_text), ("extracted text", sample.text)]
+        if sample.thoughts:
+            parts.insert(1, ("thoughts", sample.thoughts))
+        return "\n\n".join([_drawn_by(sample), *(f"--- {name}\n{text}" for name, text in parts)])
+
+    def _show_badges(self, sample: SampleRow) -> None:
+        person = sample.author != "model"
+        self.human.show_text(f"✎ by {sample.author}" if person else "", "accent", "Written by a person")
+        tip = "The file did not fit the context window: whole statements of it were left out."
+        self.short.show_text("⚠ file shortened" if sample.truncated else "", "warn", tip)
+
+    def _hash(self) -> str:
+        return self._sample.prompt_hash if self._sample else ""
+
+
+def _drawn_by(sample: SampleRow) -> str:
+    parts = [
+        f"seed {sample.seed}",
+        f"temperature {sample.temperature:g}",
+        f"{sample.seconds:.2f} s",
+        f"ended by {sample.finish_reason}",
+        f"prompt {sample.prompt_hash[:12]}",
+    ]
+    return " · ".join(parts + ([f"error: {sample.error}"] if sample.error else []))
+
+
+FIRST = 2
+"""Columns before the metrics."""
+
+
+class MetricsPanel(QWidget):
+    """One row a reconstruction. `sample_selected(id)` when the user picks a row."""
+
+    sample_selected = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Metrics")
+        self._item: ItemRow | None = None
+        self._empty = EmptyState("", "")
+        self._columns: list[Metric] = list(METRICS.values())
+        self._metrics: list[Metric] = []
+        self.set_kind(FIRST_KIND)
+        self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
+        self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
+        self._lay_out()
+        self.set_samples(None, [])
+
+    def _lay_out(self) -> None:
+        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
+        self.table.setItemDelegate(self._bars)
+        widths(self.table, 300, 150, 100, 100, 120, 120, 120)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.selectionModel().currentRowChanged.connect(self._picked)
+        self._legend = label(role="caption", wrap=True)
+        copy = copy_menu("Copy the scores", [("As a table", self.as_text)])
+        self._head = QWidget()
+        row(self._legend, copy, margins=BAR, owner=self._head, grows=self._legend)
+        column(self._head, self._empty, self.table, owner=self)
+
+    def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
+        """Show the scores of an item's code samples; the current row stays."""
+        self._item = item
+        codes = [sample for sample in samples if _compared(sample)]
+        usual = {each.name for each in self._columns if each.usual}
+        self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
+        names = _names(item.task if item else "", samples)
+        self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
+        self._empty.stand_in(self.table, self._head, empty=not codes)
+
+    def _choose_columns(self, stored: AbstractSet[str]) -> None:
+        """Show the metrics that are stored, and explain them."""
+        for name in sorted(stored - {each.name for each in self._columns}):
+            self._columns.append(metric(name))
+            self.model.add_column(_head(self._columns[-1]))
+        self._metrics = [each for each in self._columns if each.name in stored]
+        self._legend.setText("   ".join(f"{each.short}: {each.meaning}." for each in self._metrics))
+        for place, each in enumerate(self._columns, start=FIRST):
+            self.table.setColumnHidden(place, each not in self._metrics)
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call what is picked by its name."""
+        self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
+
+    def as_text(self) -> str:
+        shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
+        heads = [self.model.headerData(place, Qt.Orientation.Horizontal) for place in shown]
+        rows = range(self.model.rowCount())
+        cells = [[self.model.index(at, place).data() for place in shown] for at in rows]
+        return "\n".join("\t".join(line) for line in [heads, *cells])
+
+    def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
+        item = self._item
+        going = item is None or item.state == "running"
+        judged = item is None or judged_by_tests(item.task, sample)
+        said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
+        verdict = Cell(said, colour=verdict_role(sample.verdict))
+        scores = _scores(sample)
+        return [Cell(name), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
+
+    def _score(self, metric: Metric, value: float | None) -> Cell:
+        if value is None:
+            return Cell("–", order=-1.0, tip="not scored yet")
+        if metric.yes_or_no:
+            said, colour = ("✓ yes", "good") if value >= 1 else ("✗ no", "muted")
+            return Cell(said, order=value, colour=colour)
+        return Cell(f"{value:.3f}", order=value, fraction=value)
+
+    def _picked(self, current: QModelIndex, previous: QModelIndex) -> None:
+        source = self._sorted.mapToSource(current)
+        # Rows also become current when the table is filled; only somebody who is in it means the sample.
+        if source.isValid() and self.table.hasFocus():
+            self.sample_selected.emit(self.model.key(source.row()))
+
+
+def _head(metric: Metric) -> Head:
+    return Head(metric.short, metric.meaning.capitalize() + ".")
+
+
+def _compared(sample: SampleRow) -> bool:
+    """Return whether a sample has a row: code, and words that were held against something else than a person's."""
+    return sample.form == Form.CODE or bool(sample.pairs)
+
+
+def _scores(sample: SampleRow) -> dict[str, float]:
+    """Return a sample's scores against the original and, under their own names, against other samples."""
+    return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
+
+
+def _names(task: str, samples: Sequence[SampleRow]) -> dict[int, str]:
+    """`Description 2 (y2) → Reconstruction (x̂)` for each code sample."""
+    by_id = {sample.id: sample for sample in samples}
+    names = {}
+    for sample in samples:
+        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
+        before = f"{sample_name(task, parent)} → " if parent else ""
+        author = f" (by {parent.author})" if parent and parent.author != "model" else ""
+        names[sample.id] = f"{before}{sample_name(task, sample)}{author}"
+    return names
+
 
 MESSAGE, BEFORE, GAVE = 3, 4, 5
 """Columns."""
@@ -38,7 +238,6 @@ class TestsPanel(QWidget):
     line_requested = Signal(int)
 
     def __init__(self) -> None:
-        """Empty until `set_verdict`."""
         super().__init__()
         self.setAccessibleName("Tests")
         self._verdict: VerdictRow | None = None
@@ -131,7 +330,6 @@ class TestsPanel(QWidget):
         self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
     def _shown(self) -> list[tuple[int, TestRow]]:
-        """Return the tests that pass the filters, with their place in the verdict."""
         wanted = self.search.text().casefold()
         found = [
             (place, test)
@@ -195,7 +393,6 @@ class TestsPanel(QWidget):
             self.line_requested.emit(line)
 
     def _failing(self) -> str:
-        """Return all failing tests with their messages."""
         failing = [test for test in self._tests if test.outcome not in _PASSING]
         return "\n\n".join(f"{test.outcome.upper()} {test.node_id}\n{test.message}" for test in failing)
 

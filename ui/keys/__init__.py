@@ -1,1 +1,0 @@
-"""Which keys do what, and where the user chooses them."""

@@ -1,0 +1,359 @@
+"""The field that goes to places by words, the dialog that searches a project, and the lists of both."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.types import SourceFile
+from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.code.project_search import Hit, Hits, search
+from rtc_inspector.ui.style.controls import FilterField, column, label
+from rtc_inspector.ui.style.fonts import fixed_font
+from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.theme import SPACE, current_theme
+
+Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+ENTRY = Qt.ItemDataRole.UserRole
+BETWEEN, MARK = 16, 3
+"""Pixels between the two parts, and of the bar that marks the chosen row."""
+
+
+class Found(QAbstractListModel):
+    """What was found, an entry a row; `words` says the text of one."""
+
+    def __init__(self, words: Callable[[Any], str], parent: QObject) -> None:
+        super().__init__(parent)
+        self._words = words
+        self.shown: Sequence[Any] = ()
+
+    def show(self, found: Sequence[Any]) -> None:
+        self.beginResetModel()
+        self.shown = found
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry = self.shown[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._words(entry)
+        return entry if role == ENTRY else None
+
+
+class FoundRow(QStyledItemDelegate):
+    """One row. A subclass says what stands at the right, and may draw the left part itself.
+
+    Attributes:
+        height: pixels of a row, `inset` at its ends.
+        detail_share: of the width, at most, for the right part, which loses its `detail_end` where it is too long.
+    """
+
+    height, inset = 28, 12
+    detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
+
+    def detail(self, entry: Any) -> str:
+        """Return what stands at the right of an entry."""
+        raise NotImplementedError
+
+    def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
+        """Draw the left part: the item's text, which loses its beginning where it is too long."""
+        title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        return QSize(0, self.height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        theme = current_theme()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.fillRect(option.rect, QColor(theme.selection if chosen else theme.surface))
+        if chosen:
+            painter.fillRect(QRect(option.rect.topLeft(), QSize(MARK, option.rect.height())), QColor(theme.accent))
+        room, metrics = option.rect.adjusted(self.inset, 0, -self.inset, 0), painter.fontMetrics()
+        detail = metrics.elidedText(
+            self.detail(index.data(ENTRY)), self.detail_end, int(room.width() * self.detail_share)
+        )
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
+        room.setRight(room.right() - metrics.horizontalAdvance(detail) - BETWEEN)
+        painter.setPen(QColor(theme.text))
+        self.draw_title(painter, room, index)
+        painter.restore()
+
+
+def step_in(view: QListView, step: int, *, around: bool) -> None:
+    """Choose the row `step` further; `around`: from the last to the first, else no further than the ends."""
+    count = view.model().rowCount() if view.model() is not None else 0
+    if count:
+        row = view.currentIndex().row() + step
+        row = row % count if around else min(max(row, 0), count - 1)
+        view.setCurrentIndex(view.model().index(row, 0))
+
+
+MOST = 12
+"""Entries shown at a time."""
+ICON = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Somewhere to go; `detail`, else `kind`, is shown at the right."""
+
+    title: str
+    kind: str
+    go: Callable[[], object]
+    detail: str = ""
+
+
+Find = Callable[[str], list[Target]]
+
+
+class _TargetRow(FoundRow):
+    """Title at the left, detail or kind at the right."""
+
+    def detail(self, target: Target) -> str:
+        return target.detail or target.kind
+
+
+class SearchField(QLineEdit):
+    """Type, choose with the arrows, go with Enter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPlaceholderText("Go to…  Ctrl+K")
+        self.setAccessibleName("Go to a file, a region, an edit or a command")
+        self.setMinimumWidth(150)
+        self._places: Callable[[], Find] = lambda: lambda words: []
+        self._find: Find = self._places()
+        # A popup of Qt would take the focus from the field in which one types.
+        self.popup = QFrame(self, Qt.WindowType.ToolTip)
+        self.popup.setProperty("role", "popup")
+        self.list = QListView(self.popup, uniformItemSizes=True)
+        self._model, self._rows = Found(attrgetter("title"), self), _TargetRow(self)
+        self._icon = icon("search", "muted")
+        self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
+        self._build()
+
+    def _build(self) -> None:
+        self.list.setModel(self._model)
+        self.list.setItemDelegate(self._rows)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setAccessibleName("Places to go to")
+        column(self.list, margins=(1, SPACE // 2, 1, SPACE // 2), owner=self.popup)
+        self.list.clicked.connect(self._go)
+        self.textEdited.connect(self._search)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        painter = QPainter(self)
+        self._icon.paint(painter, SPACE, (self.height() - ICON) // 2, ICON, ICON)
+        painter.end()
+
+    def set_source(self, places: Callable[[], Find]) -> None:
+        """Call `places()` each time the field is entered; what it gives finds places by words."""
+        self._places = places
+
+    def enter(self) -> None:
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Ask for the places there are now."""
+        super().focusInEvent(event)
+        self._find = self._places()
+        # Who clicks wants to type; who came by key is shown at once where one can go.
+        if event.reason() is Qt.FocusReason.ShortcutFocusReason:
+            self._search(self.text())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        super().focusOutEvent(event)
+        self.popup.hide()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the arrows and Escape from shortcuts while the list is open."""
+        # Accepted, the key comes to `keyPressEvent` instead of acting as a shortcut of the window.
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self.popup.isVisible():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        key = event.key()
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            step_in(self.list, 1 if key == Qt.Key.Key_Down else -1, around=True)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go(self.list.currentIndex())
+        elif key == Qt.Key.Key_Escape:
+            self._leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _search(self, words: str) -> None:
+        self._model.show(self._find(words))
+        count = len(self._model.shown)
+        self.popup.setVisible(count > 0)
+        if not count:
+            return
+        self.list.setCurrentIndex(self._model.index(0))
+        width = max(self.width(), 440)
+        self.popup.resize(width, count * FoundRow.height + SPACE + 2)
+        corner = self.mapToGlobal(QPoint(self.width() - width, self.height() + 4))
+        self.popup.move(corner)
+
+    def _go(self, index: Index) -> None:
+        if index.isValid() and index.row() < len(self._model.shown):
+            target = self._model.shown[index.row()]
+            self._leave()
+            target.go()
+
+    def _leave(self) -> None:
+        self.popup.hide()
+        self.clear()
+        self.clearFocus()
+
+
+KEY = "project search"
+
+
+def _words(hit: Hit) -> str:
+    return f"{hit.path}:{hit.line + 1} {hit.shown}"
+
+
+class _HitRow(FoundRow):
+    """The line with its match marked, and where it stands at the right."""
+
+    height, inset = 26, SPACE
+    detail_share, detail_end = 0.4, Qt.TextElideMode.ElideLeft
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._font = fixed_font(9)
+
+    def detail(self, hit: Hit) -> str:
+        return f"{hit.path}:{hit.line + 1}"
+
+    def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
+        hit: Hit = index.data(ENTRY)
+        painter.setFont(self._font)
+        painter.setClipRect(room)
+        metrics = painter.fontMetrics()
+        left = room.left() + metrics.horizontalAdvance(hit.shown[: hit.start])
+        width = metrics.horizontalAdvance(hit.shown[hit.start : hit.start + hit.size])
+        mark = QRect(left, room.top() + 4, width, room.height() - 8)
+        painter.fillRect(mark, QColor(current_theme().changed))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, hit.shown)
+
+
+class SearchDialog(QDialog):
+    """Stays open beside the window. `hit_chosen` carries a Hit."""
+
+    hit_chosen = Signal(object)
+
+    def __init__(self, gateway: Gateway, files: Callable[[], Sequence[SourceFile]], parent: QWidget) -> None:
+        """Search in what `files()` gives at that moment."""
+        super().__init__(parent)
+        self.setWindowTitle("Search in project")
+        self._gateway, self._files = gateway, files
+        self._stop = threading.Event()
+        hint = "Search in every file; capitals count if you type any"
+        self.words = FilterField(hint, "Search in every file of the project")
+        self.said, self.list = label(role="caption"), QListView(uniformItemSizes=True)
+        self.found = Found(_words, self)
+        self._build()
+
+    def _build(self) -> None:
+        self.words.settled.connect(self._search)
+        self.list.setModel(self.found)
+        self._row = _HitRow(self)
+        self.list.setItemDelegate(self._row)
+        self.list.setAccessibleName("Places found")
+        self.list.clicked.connect(self._go)
+        self.list.activated.connect(self._go)
+        margins = SPACE, SPACE, SPACE, SPACE
+        column(self.words, self.list, self.said, margins=margins, spacing=SPACE, owner=self, grows=self.list)
+        open_at(self, 820, 460)
+
+    def enter(self, words: str) -> None:
+        """Show it, ready to type, with `words` if there are any."""
+        if words:
+            self.words.setText(words)
+            self.words.settle()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.words.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 12, Qt.Key.Key_PageUp: -12}
+        if event.key() in step:
+            step_in(self.list, step[Qt.Key(event.key())], around=False)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go(self.list.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Break off the search: nobody waits for results any more."""
+        self._stop.set()
+        self._gateway.cancel(KEY)
+        super().done(result)
+
+    def _search(self, words: str) -> None:
+        self._stop.set()
+        # An event for each search: the one before has heard that it is to end, this one must not.
+        self._stop = threading.Event()
+        if not words.strip():
+            self._gateway.cancel(KEY)
+            self._show(Hits((), 0))
+            self.said.clear()
+            return
+        work = partial(search, tuple(self._files()), words, self._stop.is_set)
+        self._gateway.submit(KEY, work, self._show)
+
+    def _show(self, hits: Hits) -> None:
+        self.found.show(hits.found)
+        self.list.setCurrentIndex(self.found.index(0))
+        count, files = len(hits.found), hits.files
+        more = "More than " if hits.more else ""
+        where = f"{more}{counted(count, 'place')} in {counted(files, 'file')}"
+        self.said.setText(where if count else "Nowhere")
+
+    def _go(self, index: Index) -> None:
+        if index.isValid():
+            self.hit_chosen.emit(index.data(ENTRY))
