@@ -1,0 +1,112 @@
+"""What there is to know of a programming language: its grammar's words, its tests, and how models are asked in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One worked example of a prompt: a file in three parts, the place of the region, and the region's description."""
+
+    where: str
+    before: str
+    region: str
+    after: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """How the tests of a project are run by one tool.
+
+    Attributes:
+        name: of the tool, for people.
+        marker: the file in the project's folder that tells of it.
+        test: the command. `{tests}` in it stands for the tests that are chosen, nothing for all of them.
+        says: a regular expression that `scripts.test` of package.json matches; empty for any.
+        lock: a file that lies beside the marker; empty for none.
+        unit: what is chosen: a `file` of tests or a `package`; empty where nothing can be.
+        results: how results are told: `junit`, `go-json`, `tap`, `cargo`, or `exit` for the exit status alone.
+        reporting: the command that tells results, in the file `{results}` where that is named; empty: `test` does.
+        coverage: the command that writes lcov or a Go profile to `{coverage}`; empty for none.
+    """
+
+    name: str
+    marker: str
+    test: str
+    says: str = ""
+    lock: str = ""
+    unit: str = ""
+    results: str = "exit"
+    reporting: str = ""
+    coverage: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """One language. Names of nodes are those of its tree-sitter grammar.
+
+    Attributes:
+        name: as people write it.
+        suffixes: of its files.
+        fences: tags of code blocks; the first is the one that prompts use.
+        comment: what a comment to the end of the line begins with.
+        shots: the three worked examples of prompts, the same tasks in every language.
+        grammar: returns the grammar; None for Python, which has a parser and an oracle of its own.
+        blocks: nodes whose children are statements that may be sampled.
+        bodies: nodes whose children are definitions, e.g. of a class: they lead to blocks, and are not sampled.
+        at_top: the statements of a file that run when it is loaded, and may be sampled.
+        comments: nodes that are no statements.
+        prefixes: nodes that belong to the statement behind them.
+        scopes: nodes that have a name by which people know a place, e.g. functions.
+        imports: statements that import.
+        strings: nodes whose lines keep their indentation.
+        quotes: marks of strings of several lines.
+        wrappers: text around a piece of code that is not a file of its own, with which it parses.
+        defines: a regular expression of a line that defines `{name}`.
+        test_files: patterns of file names, and folders with a slash behind.
+        test_code: a regular expression that a statement of tests begins with, in a file of other code.
+        stand_in: a statement that fails, in the place of a region whose deletion does not build.
+        runners: how projects are tested; the first that fits is taken.
+        calibration: the folder of `resources` with functions in this language that models are calibrated on.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    fences: tuple[str, ...]
+    comment: str
+    shots: tuple[Shot, ...]
+    grammar: Callable[[], object] | None = None
+    blocks: Names = frozenset()
+    bodies: Names = frozenset()
+    at_top: Names = frozenset()
+    comments: Names = frozenset()
+    prefixes: Names = frozenset()
+    scopes: Names = frozenset()
+    imports: Names = frozenset()
+    strings: Names = frozenset()
+    quotes: str = ""
+    wrappers: tuple[tuple[str, str], ...] = (("", ""),)
+    defines: str = ""
+    test_files: tuple[str, ...] = ()
+    test_code: str = ""
+    stand_in: str = ""
+    runners: tuple[Runner, ...] = ()
+    calibration: str = "calibration"
+
+    def is_test(self, path: str) -> bool:
+        """Return whether the path is one of tests, by the patterns."""
+        pure = PurePosixPath(path)
+        folders = {f"{part}/" for part in pure.parts[:-1]}
+        return any(each in folders or fnmatchcase(pure.name, each) for each in self.test_files)
+
+    def defined_in(self, name: str, text: str) -> bool:
+        """Return whether a line of the text defines the name."""
+        return re.search(self.defines.format(name=re.escape(name)), text, re.M) is not None

@@ -1,0 +1,39 @@
+"""All languages. A new one is a module of data and a line here."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.languages.go import GO
+from rtc_inspector.core.languages.javascript import JAVASCRIPT
+from rtc_inspector.core.languages.language import Language
+from rtc_inspector.core.languages.python import PYTHON
+from rtc_inspector.core.languages.rust import RUST
+from rtc_inspector.core.languages.typescript import TSX, TYPESCRIPT
+
+LANGUAGES: list[Language] = [
+    PYTHON,
+    JAVASCRIPT,
+    TYPESCRIPT,
+    TSX,
+    GO,
+    RUST,
+]
+
+
+def language_of(path: str) -> Language | None:
+    """Return the language of a file by the end of its name, or None."""
+    suffix = PurePosixPath(path).suffix
+    return next((each for each in LANGUAGES if suffix in each.suffixes), None)
+
+
+def named(name: str) -> Language:
+    """Return the language that people call so. Raises UserError with the names there are."""
+    found = next((each for each in LANGUAGES if each.name.lower() == name.lower()), None)
+    if found is None:
+        known = ", ".join(each.name for each in LANGUAGES)
+        raise UserError(
+            f"There is no language {name} here.", f"Name one of {known}; docs/languages.md says how to add one."
+        )
+    return found
