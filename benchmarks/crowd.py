@@ -38,7 +38,7 @@ def say(table, count):
 def meddle():
     # What else a process of ours does with the file while it writes.
     from rtc_inspector.core.errors import InspectorError
-    from rtc_inspector.core.oracle.fingerprint import _content
+    from rtc_inspector.core.oracle.cache import _content
     from rtc_inspector.core.run.results import open_reader
     from rtc_inspector.core.store.files import is_new, refuse_database
     while True:

@@ -33,7 +33,7 @@ from judging.candidates import make_trials
 from judging.fresh import copy_project, note, processor_seconds
 
 from rtc_inspector.core.oracle.factory import open_oracle
-from rtc_inspector.core.oracle.pytest_options import read_options
+from rtc_inspector.core.oracle.sessionplan import read_options
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Candidate, Codebase, Oracle, Outcome, Suite

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtc_inspector.core.oracle.interpreter import find_interpreter
-from rtc_inspector.core.oracle.pytest_options import read_options
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Sandbox
-from rtc_inspector.core.oracle.sessionplan import make_plan
+from rtc_inspector.core.oracle.sessionplan import make_plan, read_options
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Candidate
 

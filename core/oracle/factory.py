@@ -9,18 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from rtc_inspector.core import platform
-from rtc_inspector.core.oracle.cache import BaselineCache, cache_folder
-from rtc_inspector.core.oracle.environment import environment_for, environments_folder
-from rtc_inspector.core.oracle.fingerprint import fingerprint
+from rtc_inspector.core.oracle.cache import BaselineCache, cache_folder, fingerprint
+from rtc_inspector.core.oracle.environment import Install, environment_for, environments_folder, read_install
 from rtc_inspector.core.oracle.interpreter import Interpreter, find_interpreter, interpreter_of_image
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
-from rtc_inspector.core.oracle.pytest_options import only_unittest_finds_tests, read_options
-from rtc_inspector.core.oracle.requirements import Install, read_install
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
-from rtc_inspector.core.oracle.sandbox.inside_user import closed_to_tests
+from rtc_inspector.core.oracle.sandbox.guarded import Guarded
+from rtc_inspector.core.oracle.sandbox.host_system import closed_to_tests
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
-from rtc_inspector.core.oracle.sandbox.unconfined import Guarded
-from rtc_inspector.core.oracle.sessionplan import make_plan
+from rtc_inspector.core.oracle.sessionplan import make_plan, only_unittest_finds_tests, read_options
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Codebase, Oracle, Report
 from rtc_inspector.core.waiting import Beat, unheard

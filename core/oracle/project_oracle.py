@@ -13,15 +13,13 @@ from typing import TypeVar
 
 from rtc_inspector.core.errors import InspectorError, ProjectError, SandboxError, TargetError
 from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
-from rtc_inspector.core.oracle.cache import BaselineCache
-from rtc_inspector.core.oracle.identity_runner import IdentityRunner, SandboxEnded
+from rtc_inspector.core.oracle.cache import BaselineCache, Memo
+from rtc_inspector.core.oracle.identity import IdentityRunner, SandboxEnded
 from rtc_inspector.core.oracle.interpreter import Interpreter
-from rtc_inspector.core.oracle.memo import Memo
-from rtc_inspector.core.oracle.order import fastest_first, first_stage, promising_first
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan
-from rtc_inspector.core.oracle.trial import Trial, lines_of
+from rtc_inspector.core.oracle.trial import Trial, fastest_first, first_stage, lines_of, promising_first
 from rtc_inspector.core.oracle.verdicts import with_missing
 from rtc_inspector.core.oracle.worker import Worker
 from rtc_inspector.core.oracle.zygote import EngineWait

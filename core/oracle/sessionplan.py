@@ -1,21 +1,162 @@
-"""How the process inside is started for one project: its files, paths, variables and pytest arguments."""
+"""How the process inside is started for one project: its files, paths, variables and pytest options."""
 
 from __future__ import annotations
 
 import base64
+import configparser
+import shlex
 import stat
 import sysconfig
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.oracle.bench.project import needs_no_pytest
 from rtc_inspector.core.oracle.interpreter import Interpreter
-from rtc_inspector.core.oracle.pytest_options import PytestOptions, configured_above
+from rtc_inspector.core.oracle.sandbox.host_system import copied
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
-from rtc_inspector.core.oracle.sandbox.writable_folders import copied
 from rtc_inspector.core.settings import OracleSettings
+
+# In the order in which pytest looks.
+_FILES = (
+    ("pytest.toml", ("pytest",)),
+    (".pytest.toml", ("pytest",)),
+    ("pytest.ini", ("pytest",)),
+    (".pytest.ini", ("pytest",)),
+    ("pyproject.toml", ("tool", "pytest")),
+    ("tox.ini", ("pytest",)),
+    ("setup.cfg", ("tool:pytest",)),
+)
+_ALONE_ENOUGH = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+
+_USUAL_NAMES = ("test_*.py", "*_test.py")
+
+# Options of reporting, coverage, distribution and early stopping: they change how a run is shown, not what is true.
+_WITH_VALUE_WORDS = """
+-r -n --numprocesses --dist --maxprocesses --max-worker-restart --tx --maxfail --tb --capture --color
+--durations --durations-min --junitxml --junit-xml --junit-prefix --junit-suite-name --html --css --json
+--json-report-file --verbosity --log-file --log-file-level --log-cli-level --show-capture --code-highlight
+--basetemp --cache-show --reruns --reruns-delay --random-order-bucket --random-order-seed --cov-report
+--cov-config --cov-fail-under --cov-context --report-log --profile-svg --pastebin --rootdir -c
+--config-file --alluredir --duration
+"""
+_WITH_VALUE = frozenset(_WITH_VALUE_WORDS.split())
+_ALONE_WORDS = """
+-v -vv -vvv -q -qq -s -x -l --verbose --quiet --exitfirst --strict --strict-markers --strict-config
+--showlocals --no-showlocals --lf --last-failed --ff --failed-first --nf --new-first --sw --stepwise
+--stepwise-skip --pdb --trace --no-header --no-summary --cache-clear --cov-append --no-cov --no-cov-on-fail
+--cov-branch --cov-reset --self-contained-html --json-report --random-order --full-trace --setup-show
+--setup-plan --fixtures --co --collect-only --loadscope --profile --xfail-tb --force-short-summary
+"""
+_ALONE = frozenset(_ALONE_WORDS.split())
+
+_MAYBE_WITH_VALUE = frozenset(["--cov", "--debug"])
+_KEPT_WITH_VALUE = frozenset(["-p", "-m", "-k", "-o", "-W", "--ignore", "--deselect", "--import-mode"])
+
+
+@dataclass(frozen=True, slots=True)
+class PytestOptions:
+    """What to hand to pytest for this project.
+
+    Attributes:
+        file: the configuration file, or None.
+        kept: options of the project that change which tests run or how.
+        dropped: those left out, as they stood.
+        values: the configuration's keys and values as read.
+    """
+
+    file: Path | None
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+    values: Mapping[str, Any]
+
+
+def read_options(root: Path) -> PytestOptions:
+    """From the first file in `root` that configures pytest; none is no error, an unreadable one counts as none."""
+    for name, section in _FILES:
+        values = _section(root / name, section)
+        if values is not None and (values or name in _ALONE_ENOUGH):
+            kept, dropped = split_addopts(_words(values.get("addopts", "")))
+            return PytestOptions(root / name, kept, dropped, values)
+    return PytestOptions(None, (), (), {})
+
+
+def configured_above(root: Path) -> bool:
+    """Return whether a folder above holds a file in which pytest would look for its configuration."""
+    return any((folder / name).exists() for folder in root.parents for name, _ in _FILES)
+
+
+def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
+    """Return whether no test file bears a name that pytest looks for by itself, and one does that unittest looks for.
+
+    Where the project tells pytest which names to look for, the answer is no.
+    """
+    names = [name.rpartition("/")[2] for name in test_files]
+    if "python_files" in options.values or any(fnmatch(name, usual) for name in names for usual in _USUAL_NAMES):
+        return False
+    return any(fnmatch(name, "test*.py") for name in names)
+
+
+def _section(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    if not file.is_file():
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+        if file.suffix == ".toml":
+            return _toml_section(tomllib.loads(text), keys)
+        parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"))
+        parser.read_string(text)
+    except (ValueError, configparser.Error, OSError):
+        return None
+    return dict(parser[keys[0]]) if keys[0] in parser else ({} if file.name in _ALONE_ENOUGH else None)
+
+
+def _toml_section(data: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
+    found: Any = data
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    inner = found.get("ini_options")
+    return inner if isinstance(inner, dict) else found
+
+
+def _words(addopts: object) -> list[str]:
+    if isinstance(addopts, list):
+        return [str(word) for word in addopts]
+    try:
+        return shlex.split(str(addopts))
+    except ValueError:
+        return str(addopts).split()
+
+
+def split_addopts(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(kept, dropped): an option stays unless it is known to be about display, coverage, distribution or stopping."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
+        name, equals, _ = word.partition("=")
+        into = dropped if _is_dropped(name) else kept
+        into.append(word)
+        with_value = name in _WITH_VALUE or name in _KEPT_WITH_VALUE
+        if not equals and rest and (with_value or (name in _MAYBE_WITH_VALUE and not rest[0].startswith("-"))):
+            into.append(rest.popleft())
+    return tuple(kept), tuple(dropped)
+
+
+def _is_dropped(name: str) -> bool:
+    if name in _WITH_VALUE or name in _ALONE or name in _MAYBE_WITH_VALUE:
+        return True
+    if name.startswith(("--cov-", "--benchmark-json", "--junit")):
+        return True
+    return name.startswith(("-r", "-n", "-v", "-q")) and not name.startswith("--") and len(name) < 8
+
 
 INSIDE = Path(__file__).parent / "inside"
 # They reorder or repeat tests behind our back, or draw on the terminal.

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
 from rtc_inspector.core.oracle.identity import (
+    Apart,
     IdentityRun,
+    IdentityRunner,
     affordable,
     coverage_map,
     missing_modules,
@@ -21,15 +26,16 @@ from rtc_inspector.core.oracle.identity import (
     paid_once,
     untrusted,
 )
-from rtc_inspector.core.oracle.identity_runner import Apart, IdentityRunner
-from rtc_inspector.core.oracle.sandbox.writable_folders import can_be_opened, is_data
+from rtc_inspector.core.oracle.sandbox.host_system import can_be_opened, is_data
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.oracle.stoppable import side_by_side
 from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Report, Suite, TestCase
+from rtc_inspector.core.waiting import in_thread, result_of
 
+T = TypeVar("T")
+U = TypeVar("U")
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
 DATABASE = re.compile(r"unable to open database file|attempt to write a readonly database")
@@ -442,3 +448,40 @@ def _none_pass(excluded: dict[str, str]) -> ProjectError:
         f"None of the project's {len(excluded)} tests passes in every run: {first}",
         "Make the tests pass with pytest and without network or write access to the project, then open it again.",
     )
+
+
+class _Abandoned(Exception):
+    """The other work failed, or was stopped."""
+
+
+class _Heard:
+    """The progress of the work in the other thread: keeps the latest, and raises there when that work is to end."""
+
+    def __init__(self) -> None:
+        self.latest = ("", 0, 1)
+        self.abandoned = threading.Event()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.latest = (stage, done, total)
+        if self.abandoned.is_set():
+            raise _Abandoned
+
+
+def side_by_side(first: Callable[[Report], T], second: Callable[[Report], U], progress: Report) -> tuple[T, U]:
+    """Do `first` here and `second` in another thread; what either raises is raised, once both have ended.
+
+    Each must call the progress it is given several times a second, so that it can be ended.
+    """
+    heard = _Heard()
+    other = in_thread(partial(second, heard))
+
+    def heeding(stage: str, done: int, total: int) -> None:
+        progress(stage, done, total)
+        if other.done():
+            other.result()  # raises what ended it
+
+    try:
+        return first(heeding), result_of(other, lambda: progress(*heard.latest))
+    finally:
+        heard.abandoned.set()
+        wait((other,))

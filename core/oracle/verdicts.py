@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtc_inspector.core.oracle.messages import headline
 from rtc_inspector.core.types import NEAR_LIMIT, Outcome, TestResult, Verdict
 
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
@@ -303,3 +302,23 @@ def _unfinished(
         return ()
     name = "timeout" if outcome is Outcome.TIMEOUT else "error"
     return (TestResult(test, name, "The process was stopped here.", signature=ENDINGS.get(outcome, "")),)
+
+
+HEADLINE = 300
+
+
+def headline(text: str) -> str:
+    """The line that names the error: marked by pytest, else first where frames follow it, else last. May be empty."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
+    if marked:
+        # Of a syntax error the place comes first, then the code.
+        first = f"{marked[-1]} ({marked[0]})" if marked[0].startswith('File "') else marked[0]
+        return first[:HEADLINE]
+    named = [line for line in lines if not line[0].isspace()] or lines
+    turned = lines[:1] == named[:1] and not text.startswith("Traceback") and _has_frames(lines)
+    return named[0 if turned else -1].strip()[:HEADLINE] if named else ""
+
+
+def _has_frames(lines: list[str]) -> bool:
+    return any(line.startswith('  File "') for line in lines)

@@ -9,10 +9,9 @@ from enum import Enum
 
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
-from rtc_inspector.core.oracle.order import first_stage
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.oracle.trial import Trial
+from rtc_inspector.core.oracle.trial import Trial, first_stage
 from rtc_inspector.core.oracle.verdicts import ENDINGS, Observation, conclude, merged
 from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings

@@ -13,8 +13,14 @@ import numpy
 import pytest
 
 from rtc_inspector.core.oracle.bench.inside.rtc_recording import Recording, canon, checked, near, reference
-from rtc_inspector.core.oracle.bench.project import file_of_tests, node_ids, program_file, program_path, write_project
-from rtc_inspector.core.oracle.bench.splitting import split
+from rtc_inspector.core.oracle.bench.project import (
+    file_of_tests,
+    node_ids,
+    program_file,
+    program_path,
+    split,
+    write_project,
+)
 from rtc_inspector.core.types import Problem, Span
 
 PROGRAM = "def twice(n):\n    return n * 2\n"

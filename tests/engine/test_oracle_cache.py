@@ -11,11 +11,9 @@ import pytest
 
 from rtc_inspector.core.oracle.baseline import Baseline, Chain
 from rtc_inspector.core.oracle.bench.project import Origin, origin_of, write_files
-from rtc_inspector.core.oracle.cache import KEPT, BaselineCache
-from rtc_inspector.core.oracle.fingerprint import fingerprint
+from rtc_inspector.core.oracle.cache import KEPT, BaselineCache, fingerprint
 from rtc_inspector.core.oracle.interpreter import describe
-from rtc_inspector.core.oracle.pytest_options import read_options
-from rtc_inspector.core.oracle.sessionplan import make_plan
+from rtc_inspector.core.oracle.sessionplan import make_plan, read_options
 from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import CoverageMap, Suite, TestCase

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from rtc_inspector.core.oracle.inside.bench.confined import confined
+from rtc_inspector.core.oracle.inside.bench import confined
 
 COMPUTES = {
     "loop": "def f(a):\n    s = 0\n    for x in a:\n        s += x * 2\n    return s",

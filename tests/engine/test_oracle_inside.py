@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rtc_inspector.core.oracle.inside.evidence import snapshot
 from rtc_inspector.core.oracle.inside.scratch import Scratch, remove
+from rtc_inspector.core.oracle.inside.tampering import snapshot
 
 
 def test_a_folder_is_made_again_as_it_was(tmp_path: Path) -> None:

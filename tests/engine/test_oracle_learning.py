@@ -9,10 +9,9 @@ from types import FrameType
 
 import pytest
 
-from rtc_inspector.core.oracle.identity import IdentityRun, affordable, untrusted
-from rtc_inspector.core.oracle.identity_runner import batches
+from rtc_inspector.core.oracle.identity import IdentityRun, affordable, batches, untrusted
 from rtc_inspector.core.oracle.inside import tracers
-from rtc_inspector.core.oracle.stoppable import side_by_side
+from rtc_inspector.core.oracle.suite import side_by_side
 
 Progress = Callable[[str, int, int], None]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtc_inspector.core.oracle.memo import EACH, Memo, size
+from rtc_inspector.core.oracle.cache import EACH, Memo, size
 from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
 

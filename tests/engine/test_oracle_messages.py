@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.oracle.inside.messages import HEADER, MESSAGE_LIMIT, arranged, message_of, relative
-from rtc_inspector.core.oracle.messages import headline
+from rtc_inspector.core.oracle.verdicts import headline
 
 FAILURE = """Traceback (most recent call last):
   File "/v/site-packages/_pytest/runner.py", line 1, in from_call

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.errors import ProjectError, TargetError
-from rtc_inspector.core.oracle.environment import environments_folder
+from rtc_inspector.core.oracle.environment import check_environment, environments_folder, read_install
 from rtc_inspector.core.oracle.interpreter import describe
-from rtc_inspector.core.oracle.missing import check_environment
-from rtc_inspector.core.oracle.requirements import read_install
 from rtc_inspector.core.settings import OracleSettings
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtc_inspector.core.oracle.pytest_options import only_unittest_finds_tests, read_options, split_addopts
+from rtc_inspector.core.oracle.sessionplan import only_unittest_finds_tests, read_options, split_addopts
 
 SPLITS = [
     ("--doctest-modules -q", ("--doctest-modules",), ("-q",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rtc_inspector.core.oracle.baseline import Baseline
-from rtc_inspector.core.oracle.order import first_stage, promising_first
+from rtc_inspector.core.oracle.trial import first_stage, promising_first
 from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 

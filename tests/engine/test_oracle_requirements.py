@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.errors import TargetError
-from rtc_inspector.core.oracle.requirements import Install, Requirements, read_install, read_requirements
+from rtc_inspector.core.oracle.environment import Install, Requirements, read_install, read_requirements
 from rtc_inspector.core.settings import OracleSettings
 
 PYPROJECT = """

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rtc_inspector.core.oracle.inside.channel import FrameReader, open_channel
+from rtc_inspector.core.oracle.inside.child import FrameReader, open_channel
 from rtc_inspector.core.oracle.inside.screening import screen
 from rtc_inspector.core.oracle.verdicts import Allowances, Observation, conclude
 from rtc_inspector.core.types import Outcome, Verdict

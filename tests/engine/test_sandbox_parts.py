@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.sandbox import docker_container
-from rtc_inspector.core.oracle.sandbox.host_system import visible
-from rtc_inspector.core.oracle.sandbox.inside_user import User, readable
+from rtc_inspector.core.oracle.sandbox import docker_sandbox
+from rtc_inspector.core.oracle.sandbox.host_system import User, readable, visible
 from rtc_inspector.core.oracle.sandbox.process import KEPT, Tail
 
 
@@ -49,11 +48,11 @@ def test_a_closed_folder_is_shown_by_its_open_entries(tmp_path: Path) -> None:
 
 
 def test_only_containers_of_the_dead_are_abandoned() -> None:
-    mine = docker_container.owner_mark()
+    mine = docker_sandbox.owner_mark()
     boot, namespace, pid, started = mine.split("/")
-    assert not docker_container._abandoned(mine)
-    assert docker_container._abandoned(f"{boot}/{namespace}/{pid}/{int(started) - 1}")
-    assert docker_container._abandoned(f"{boot}/{namespace}/4194304/1")
-    assert not docker_container._abandoned(f"other-boot/{namespace}/4194304/1")
-    assert not docker_container._abandoned(f"{boot}/pid:[1]/4194304/1")
-    assert not docker_container._abandoned("")
+    assert not docker_sandbox._abandoned(mine)
+    assert docker_sandbox._abandoned(f"{boot}/{namespace}/{pid}/{int(started) - 1}")
+    assert docker_sandbox._abandoned(f"{boot}/{namespace}/4194304/1")
+    assert not docker_sandbox._abandoned(f"other-boot/{namespace}/4194304/1")
+    assert not docker_sandbox._abandoned(f"{boot}/pid:[1]/4194304/1")
+    assert not docker_sandbox._abandoned("")

@@ -16,7 +16,7 @@ import pytest
 from factories import fill_store
 
 from rtc_inspector.core.errors import StoreError, UserError
-from rtc_inspector.core.oracle.fingerprint import _content
+from rtc_inspector.core.oracle.cache import _content
 from rtc_inspector.core.store import connection, keeper
 from rtc_inspector.core.store.files import is_new, network_caution, refuse_database
 from rtc_inspector.core.store.reader import Reader

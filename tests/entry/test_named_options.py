@@ -16,7 +16,7 @@ FOREIGN = re.compile(
     r"|sudo [^.]*|git [^.]*|pip install [^`]*|--ctx-size"
 )
 """Commands of others, with their own options."""
-OTHERS = {"core/oracle/pytest_options.py", "core/oracle/requirements.py", "ui/report/svg.py"}
+OTHERS = {"core/oracle/sessionplan.py", "core/oracle/environment.py", "ui/report/svg.py"}
 """Files that read options of pytest and pip, or write style sheets."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 

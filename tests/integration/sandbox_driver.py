@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
 from rtc_inspector.core.oracle.sandbox.process import Process
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox
 

@@ -15,8 +15,8 @@ from local_wheels import make_wheels
 from sandbox_driver import LIMITS, PYTHON, said
 
 from rtc_inspector.core.errors import SandboxError, TargetError
+from rtc_inspector.core.oracle.environment import Install, Requirements
 from rtc_inspector.core.oracle.interpreter import interpreter_of_image
-from rtc_inspector.core.oracle.requirements import Install, Requirements
 from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
 from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
 from rtc_inspector.core.oracle.sandbox.protocol import Launch

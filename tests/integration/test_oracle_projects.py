@@ -16,10 +16,9 @@ import pytest
 from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
 
 from rtc_inspector.core.errors import ProjectError, TargetError
-from rtc_inspector.core.oracle import identity_runner
+from rtc_inspector.core.oracle import identity
 from rtc_inspector.core.oracle.factory import open_oracle
-from rtc_inspector.core.oracle.identity import IdentityRun
-from rtc_inspector.core.oracle.identity_runner import IdentityRunner
+from rtc_inspector.core.oracle.identity import IdentityRun, IdentityRunner
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
 from rtc_inspector.core.oracle.worker import Worker
 from rtc_inspector.core.oracle.zygote import Zygote
@@ -134,8 +133,8 @@ def test_a_failure_counts_only_where_the_untouched_project_passes_the_same_tests
     tmp_path: Path, opening: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There was no time to run the tests apart: that one needs others is seen when it judges."""
-    monkeypatch.setattr(identity_runner, "LEAST_APART", 0.0)
-    monkeypatch.setattr(identity_runner, "MOST_APART", 0.0)
+    monkeypatch.setattr(identity, "LEAST_APART", 0.0)
+    monkeypatch.setattr(identity, "MOST_APART", 0.0)
     tests = (
         "import thing\ndef test_a():\n    sum(range(3 * 10**5)); thing.see()\ndef test_b(): assert thing.SEEN\n"
         "def test_c():\n    sum(range(3 * 10**5)); thing.see()\n"

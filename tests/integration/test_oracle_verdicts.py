@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from oracle_projects import Opened, shop, write
 
-from rtc_inspector.core.oracle.memo import Memo
+from rtc_inspector.core.oracle.cache import Memo
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
 from rtc_inspector.core.types import Candidate, Change, Outcome, Span
 

@@ -26,8 +26,8 @@ from sandbox_driver import (
 )
 
 from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.sandbox.guarded import Guarded
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
-from rtc_inspector.core.oracle.sandbox.unconfined import Guarded
 
 ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 

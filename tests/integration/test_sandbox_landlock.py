@@ -18,7 +18,7 @@ from sandbox_driver import LIMITS, gone_within, launch, needs_landlock, said
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.sandbox import confinement
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
-from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
 from rtc_inspector.core.oracle.sandbox.protocol import Claim
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,7 @@ def test_everything_ends_with_the_caller(tmp_path: Path) -> None:
     script = (
         "import os, sys; sys.path[:0] = sys.argv[1:3]\n"
         "from sandbox_driver import launch, read_line\n"
-        "from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox\n"
+        "from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox\n"
         "code = 'import os; os.fork() or os.setsid(); print(1, flush=True); import time; time.sleep(300)'\n"
         "process = LandlockSandbox().start(launch(code, arguments=['rtc-landlock-mark']))\n"
         "assert read_line(process)\n"
@@ -106,7 +106,7 @@ def test_everything_ends_with_the_caller(tmp_path: Path) -> None:
 AS_USER = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
 sandbox = LandlockSandbox()
 code = '''

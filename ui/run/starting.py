@@ -28,7 +28,7 @@ from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.oracle.missing import Standing
+    from rtc_inspector.core.oracle.environment import Standing
 
 LINES = 4
 """Height of what is written, and of the tests."""
@@ -244,6 +244,6 @@ def _place(progress: Progress) -> str:
 
 def _standing(root: Path, settings: OracleSettings) -> Standing:
     """Check the environment; loaded when first asked: few look at the dialog before the window is open."""
-    from rtc_inspector.core.oracle.missing import check_environment
+    from rtc_inspector.core.oracle.environment import check_environment
 
     return check_environment(root, settings)

@@ -11,8 +11,7 @@ import os
 from types import CodeType
 from typing import Any
 
-from .channel import Send
-from .child import describe
+from .child import Send, describe
 from .screening import screen
 from .sources import CandidateFinder
 

@@ -11,8 +11,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from .channel import FrameReader
-from .child import SET_DUMPABLE, control
+from .child import SET_DUMPABLE, FrameReader, control
 from .scratch import Scratch
 
 assert sys.platform != "win32"  # inside a sandbox

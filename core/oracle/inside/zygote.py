@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .channel import Send
+from .child import Send
 from .scratch import Scratch
 
 assert sys.platform != "win32"  # inside a sandbox
@@ -141,22 +141,22 @@ class Zygote:
         """Return what runs the tests, made as far as it can be before a fork; None where each child makes its own."""
         config = self._config
         if config.get("plain"):
-            from .bench.plain import Plain
+            from .bench import Plain
 
             self._plain = Plain(config)
             return self._plain
         # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
         sys.modules["_pytest.runner"]._update_current_test_var = lambda *_: None  # type: ignore[attr-defined]
-        from . import fresh
+        from .sessions import Bare, Configured, remember
 
-        self._bare = fresh.Bare
+        self._bare = Bare
         if config.get("collect"):
-            from .collected import Collected
+            from .sessions import Collected
 
             self._collected = Collected(config)
             return self._collected
-        fresh.remember(config)
-        return fresh.Configured(config) if config.get("configure") else None
+        remember(config)
+        return Configured(config) if config.get("configure") else None
 
     def _threads(self) -> str:
         threads = len(os.listdir("/proc/self/task"))

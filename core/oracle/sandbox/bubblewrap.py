@@ -5,27 +5,232 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
+from typing import BinaryIO, cast
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.sandbox.bubblewrap_arguments import (
-    INSIDE,
-    arguments,
-    become_inside,
-    mapped_user,
-    own_user,
-)
 from rtc_inspector.core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
-from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
-from rtc_inspector.core.oracle.sandbox.inside_user import inside_user, readable
-from rtc_inspector.core.oracle.sandbox.local_process import LocalProcess
-from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.oracle.sandbox.host_system import (
+    SCRATCH,
+    SHARED_MEMORY,
+    HostSystem,
+    User,
+    account_files,
+    entries,
+    host_system,
+    inside_user,
+    readable,
+    shared_memory_mib,
+    visible,
+)
+from rtc_inspector.core.oracle.sandbox.process import LocalProcess, Process
 from rtc_inspector.core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits
-from rtc_inspector.core.oracle.sandbox.user_namespace import MappedNamespace
+
+# Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
+# closes, and removes its control groups. bubblewrap's own parent-death signal cannot end it, for bubblewrap has given
+# up the right to signal another user.
+_HOLDER = """
+echo; read mapped
+echo 0 > /proc/sys/user/max_user_namespaces && echo
+read inside groups && { read end; kill -9 "$inside"; sleep 0.2; rmdir $groups; }
+"""
+
+TOOLS = ("unshare", "nsenter", "setpriv")
+
+
+class MappedNamespace:
+    """A namespace where root is root, for mounting, and one more user is an ordinary user of the host.
+
+    bubblewrap alone maps one user only: run by root, its program would still own what root owns, device nodes and
+    kernel settings among it.
+    """
+
+    def __init__(self, user: User, inside: User) -> None:
+        """Make it, with `inside` as `user`; only root can. Raises SandboxError."""
+        if lacking := [tool for tool in TOOLS if shutil.which(tool) is None]:
+            raise SandboxError(
+                f"{lacking[0]} is missing, which bubblewrap needs when root runs it.", "Install util-linux."
+            )
+        self._holder = subprocess.Popen(
+            ["unshare", "--user", "--keep-caps", "/bin/sh", "-c", _HOLDER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={},
+            bufsize=0,
+        )
+        try:
+            _map(self._holder, user, inside)
+        except SandboxError:
+            self.close()
+            raise
+        self.command = ("nsenter", f"--user=/proc/{self._holder.pid}/ns/user", "--")
+        """In front of a command, it runs that command in the namespace."""
+
+    def watch(self, inside: int, groups: Iterable[Path]) -> None:
+        """End the process `inside` when we die, and remove the folders `groups`."""
+        with suppress(BrokenPipeError):
+            words = " ".join(map(str, (inside, *groups)))
+            cast(BinaryIO, self._holder.stdin).write(f"{words}\n".encode())
+
+    def close(self) -> None:
+        """Watch no more; idempotent."""
+        self._holder.kill()
+        with self._holder:
+            pass
+
+
+def _map(holder: subprocess.Popen[bytes], user: User, inside: User) -> None:
+    """Write both maps, then forbid further namespaces. Raises SandboxError."""
+    try:
+        _answer(holder)
+        for kind, host, own in (("uid", user.uid, inside.uid), ("gid", user.gid, inside.gid)):
+            Path(f"/proc/{holder.pid}/{kind}_map").write_text(f"0 0 1\n{own} {host} 1\n")
+        cast(BinaryIO, holder.stdin).write(b"\n")
+        _answer(holder)
+    except OSError as error:
+        raise SandboxError(
+            f"No user namespace can be made: {error}.", "Use Docker, or run as an ordinary user."
+        ) from error
+
+
+def _answer(holder: subprocess.Popen[bytes]) -> None:
+    if not cast(BinaryIO, holder.stdout).readline():
+        words = cast(BinaryIO, holder.stderr).read().decode(errors="replace").strip()
+        raise OSError(words or "unshare ended without a word")
+
+
+# The same whoever runs us, so that a run does not depend on it.
+INSIDE = User(1000, 1000)
+
+_NAMESPACES = (
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+)
+_NO_RIGHTS = ("--cap-drop", "ALL")
+_CHANGE_USER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+
+
+def own_user() -> list[str]:
+    """Words for a caller who is not root: bubblewrap maps them to `INSIDE` and forbids further namespaces."""
+    return ["--unshare-user", "--disable-userns", "--uid", str(INSIDE.uid), "--gid", str(INSIDE.gid), *_NO_RIGHTS]
+
+
+def mapped_user() -> list[str]:
+    """Words for root, run in a namespace made before: keep the rights to become `INSIDE` in it."""
+    return [*_NO_RIGHTS, *(word for right in _CHANGE_USER for word in ("--cap-add", right))]
+
+
+def become_inside() -> list[str]:
+    """The first command inside for root: give up root, and every right for good."""
+    return [
+        "setpriv",
+        f"--reuid={INSIDE.uid}",
+        f"--regid={INSIDE.gid}",
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--bounding-set=-all",
+        "--no-new-privs",
+        # The kernel forgets a parent-death signal when the user changes.
+        "--pdeathsig=SIGKILL",
+        "--",
+    ]
+
+
+def arguments(
+    launch: Launch,
+    system: HostSystem,
+    shown: Sequence[Path],
+    accounts: Mapping[int, str],
+    identity: Iterable[str],
+) -> list[str]:
+    """Everything between `bwrap` and the program.
+
+    `shown`: the paths to show, parents first. `accounts`: open descriptors, and the path where the content of each
+    shall stand. `identity`: `own_user` or `mapped_user`.
+    """
+    words = [*identity, *_NAMESPACES, "--as-pid-1", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    words += _special(launch.limits.scratch_mib)
+    words += _folders([*system.mounts, *map(Path, accounts.values())])
+    words += _system(system, accounts)
+    words += _readonly(shown)
+    words += _writable(launch)
+    words += ["--clearenv"]
+    words += [word for name, value in launch.environment.items() for word in ("--setenv", name, value)]
+    # The root and /dev are temporary file systems too, without a bound on their size.
+    return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", launch.cwd]
+
+
+def _system(system: HostSystem, accounts: Mapping[int, str]) -> Iterator[str]:
+    """System folders, and the files below /etc written for this sandbox."""
+    for path in system.mounts:
+        yield from ("--ro-bind", str(path), str(path))
+    for name, target in system.links:
+        yield from ("--symlink", target, name)
+    for descriptor, name in accounts.items():
+        yield from ("--perms", "0444", "--file", str(descriptor), name)
+
+
+def _special(scratch_mib: int) -> Iterator[str]:
+    """Own /proc, minimal /dev, sized scratch."""
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    yield from _tmpfs(SHARED_MEMORY, shared_memory_mib(scratch_mib) << 20, "1777")
+    yield from _tmpfs(SCRATCH, scratch_mib << 20, "1777")
+
+
+def _tmpfs(path: str, size: int, mode: str) -> tuple[str, ...]:
+    return ("--perms", mode, "--size", str(size), "--tmpfs", path)
+
+
+def _readonly(shown: Sequence[Path]) -> Iterator[str]:
+    """The paths to show.
+
+    One that lies deep in the scratch space gets its outermost folder there mounted by itself: a folder that is no mount
+    could be renamed by the program, and another put in its place.
+    """
+    locked = sorted({folder for path in shown if (folder := _folder_in_scratch(path)) and folder not in shown})
+    for folder in locked:
+        yield from _tmpfs(str(folder), 1 << 20, "0755")
+    yield from _folders(shown)
+    for path in shown:
+        yield from ("--ro-bind", str(path), str(path))
+    for folder in locked:
+        yield from ("--remount-ro", str(folder))
+
+
+def _writable(launch: Launch) -> Iterator[str]:
+    """Own file systems over folders shown before, with what those hold mounted one by one: a mount stays in place."""
+    for folder in sorted(launch.writable):
+        yield from _tmpfs(str(folder), launch.limits.scratch_mib << 20, "1777")
+        for path in entries(folder):
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _folders(paths: Iterable[Path]) -> Iterator[str]:
+    """The folders above `paths`, open to all: bubblewrap would make them for their owner only."""
+    made = {Path("/")}
+    for path in paths:
+        for folder in reversed(path.parents):
+            if folder not in made:
+                made.add(folder)
+                yield from ("--perms", "0755", "--dir", str(folder))
+
+
+def _folder_in_scratch(path: Path) -> Path | None:
+    """The outermost folder of `path` inside a scratch space, if it lies in one."""
+    for root in map(Path, (SCRATCH, SHARED_MEMORY)):
+        if path.is_relative_to(root):
+            return root / path.relative_to(root).parts[0]
+    return None
 
 
 class Hold:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.requirements import Install
+from rtc_inspector.core.oracle.environment import Install
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
 from rtc_inspector.core.waiting import Beat, unheard
 
@@ -131,9 +131,9 @@ def _made(name: str, image: str | None, notice: Callable[[str], None], install: 
 
         return BubblewrapSandbox()
     if name == "landlock":
-        from rtc_inspector.core.oracle.sandbox.landlock import LandlockSandbox
+        from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
 
         return LandlockSandbox()
-    from rtc_inspector.core.oracle.sandbox.unconfined import Unconfined
+    from rtc_inspector.core.oracle.sandbox.guarded import Unconfined
 
     return Unconfined()

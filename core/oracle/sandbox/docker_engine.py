@@ -1,23 +1,34 @@
-"""Find a Docker engine, or Podman's service that speaks the same language."""
+"""Find a Docker engine, or Podman's service that speaks the same language; and the images that it runs."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeVar, cast
 
 import requests
 from docker import APIClient
 from docker.context import ContextAPI
-from docker.errors import DockerException
+from docker.errors import DockerException, ImageNotFound
 from docker.utils import kwargs_from_env
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle.environment import Install
+from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, User, account_files
+from rtc_inspector.core.waiting import Beat, in_thread, result_of
 
+Step = TypeVar("Step")
 FAILURES = (DockerException, requests.RequestException, OSError)
 """What a call to an engine may raise."""
 
@@ -178,3 +189,191 @@ def _short(error: Exception) -> str:
     if isinstance(inner, OSError) and inner.strerror:
         return inner.strerror
     return (str(inner).splitlines() or [inner.__class__.__name__])[0][:200]
+
+
+_FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "var/tmp")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image the engine has.
+
+    Attributes:
+        name: what containers are made from.
+        digest: `sha256:` of the tar it came from, or the engine's own digest.
+    """
+
+    name: str
+    digest: str
+
+
+def skeleton_image(client: APIClient, system: HostSystem, user: User) -> Image:
+    """An image of empty folders, links and one account, made once. Raises SandboxError."""
+    data = _skeleton(system, user)
+    return _imported(client, "rtc-inspector/skeleton", hashlib.sha256(data).hexdigest(), data)
+
+
+def given_image(client: APIClient, image: str) -> Image:
+    """The image a user names: of the engine's, or a tar of a whole file system. Raises SandboxError."""
+    tar = Path(image).expanduser()
+    if tar.is_file():
+        return _from_tar(client, tar)
+    try:
+        found = inspect(client, image)
+    except ImageNotFound as error:
+        raise SandboxError(
+            f"Docker has no image called {image}, and there is no such file.",
+            f"Fetch it first with `docker pull {image}`, or give the path of a tar of its file system.",
+        ) from error
+    except FAILURES as error:
+        raise SandboxError(f"Docker cannot look up the image {image}: {error}.", "Start Docker again.") from error
+    return Image(image, (found.get("RepoDigests") or [found["Id"]])[0])
+
+
+def _from_tar(client: APIClient, tar: Path) -> Image:
+    """Import `tar` unless an image of the same content is there. Raises SandboxError."""
+    if not tarfile.is_tarfile(tar):
+        raise SandboxError(f"{tar} is not a tar file.", "Make one with `docker export` or `tar -C ROOTFS -cf FILE .`.")
+    with tar.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return _imported(client, "rtc-inspector/rootfs", digest, tar)
+
+
+def _imported(client: APIClient, repository: str, digest: str, content: bytes | Path) -> Image:
+    """The image tagged with the content's hash. Raises SandboxError."""
+    image = Image(f"{repository}:{digest[:16]}", f"sha256:{digest}")
+    try:
+        try:
+            inspect(client, image.name)
+        except ImageNotFound:
+            if isinstance(content, Path):
+                client.import_image_from_file(str(content), repository=image.name)
+            else:
+                client.import_image_from_data(content, repository=image.name)
+            inspect(client, image.name)
+    except FAILURES as error:
+        raise SandboxError(
+            f"Docker cannot import an image: {error}.", "Check its free disk space with `docker system df`."
+        ) from error
+    return image
+
+
+def inspect(client: APIClient, name: str) -> dict[str, Any]:
+    """Return what the engine knows of an image. Raises ImageNotFound, or another of `FAILURES`."""
+    return cast(dict[str, Any], client.inspect_image(name))  # type: ignore[no-untyped-call]
+
+
+def _skeleton(system: HostSystem, user: User) -> bytes:
+    """A tar that is the same, byte for byte, for the same machine and user."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in _FOLDERS:
+            tar.addfile(_entry(name, tarfile.DIRTYPE, 0o1777 if name.endswith("tmp") else 0o755))
+        for path, target in system.links:
+            link = _entry(path.lstrip("/"), tarfile.SYMTYPE, 0o777)
+            link.linkname = target
+            tar.addfile(link)
+        for path, text in account_files(user.uid, user.gid, SCRATCH).items():
+            add_text(tar, path.lstrip("/"), text)
+    return out.getvalue()
+
+
+def add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
+    """Add a file that everybody may read, without the time of day."""
+    data = text.encode()
+    entry = _entry(name, tarfile.REGTYPE, 0o644)
+    entry.size = len(data)
+    tar.addfile(entry, io.BytesIO(data))
+
+
+def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.mode = kind, mode
+    return entry
+
+
+BUILD_TIMEOUT = 1800.0
+_REPOSITORY = "rtc-inspector/project"
+_FOLDER = "/opt/rtc-inspector"
+# The engine marks what a step writes to standard error.
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None], beat: Beat) -> Image:
+    """`base` with what is to be installed, by its own pip; built once for the same content.
+
+    Raises SandboxError, and what `beat` raises: then the engine ends the build when it next has something to say.
+    Nothing is pulled. The network is there only when no folder of wheels is given.
+    """
+    name = f"{_REPOSITORY}:{install.key(base.digest, install.python)}"
+    try:
+        try:
+            return Image(name, inspect(client, name)["Id"])
+        except ImageNotFound:
+            notice(install.said)
+            with tempfile.TemporaryFile() as context:
+                _write(context, base, install)
+                _build(client, context, name, beat, offline=install.wheels is not None)
+            return Image(name, inspect(client, name)["Id"])
+    except FAILURES as error:
+        raise _failed(base, str(error)) from error
+
+
+def _write(file: IO[bytes], base: Image, install: Install) -> None:
+    """The build's context: what to do, what to install, and the wheels."""
+    pip = [install.python, "-m", "pip", *install.pip_arguments(f"{_FOLDER}/wheels"), "--no-cache-dir"]
+    lines = [f"FROM {base.name}", "USER 0:0", f"COPY . {_FOLDER}/"]
+    lines.append(f"RUN {json.dumps([*pip, '-r', f'{_FOLDER}/requirements.txt'])}")
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        add_text(tar, "Dockerfile", "\n".join(lines))
+        add_text(tar, "requirements.txt", "\n".join(install.wanted.lines))
+        for wheel in sorted(install.wheels.glob("*.whl")) if install.wheels is not None else ():
+            tar.add(wheel, f"wheels/{wheel.name}")
+    file.seek(0)
+
+
+def _build(client: APIClient, context: IO[bytes], name: str, beat: Beat, *, offline: bool) -> None:
+    """Raises SandboxError with what the build said, or one of `FAILURES`, and what `beat` raises."""
+
+    def steps() -> Iterator[Mapping[str, Any]]:
+        found = client.build(
+            fileobj=context,
+            custom_context=True,
+            tag=name,
+            rm=True,
+            forcerm=True,
+            pull=False,
+            decode=True,
+            network_mode="none" if offline else None,
+        )
+        return cast(Iterator[Mapping[str, Any]], found)
+
+    said = []
+    for step in each_step(steps, beat):
+        plain = _COLOUR.sub("", str(step.get("stream", "")))
+        said += [line for line in plain.splitlines() if line.startswith("ERROR")]
+        if "error" in step:
+            raise _failed(None, (said or [str(step["error"])])[0])
+
+
+def _failed(base: Image | None, reason: str) -> SandboxError:
+    on = f" on {base.name}" if base is not None else ""
+    first = (reason.strip().splitlines() or ["no reason given"])[0].removeprefix("ERROR: ").rstrip(".")
+    return SandboxError(
+        f"No image with the project's requirements can be built{on}: {first}.",
+        "The image needs Python with pip, and every requirement a wheel: give missing ones with --wheels.",
+    )
+
+
+def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]:
+    """The steps, each taken in another thread; when they are given up, that is let go of at its next step.
+
+    Raises what taking them raises, and what `beat` raises.
+    """
+    taken = result_of(in_thread(steps), beat)
+    try:
+        while (step := result_of(in_thread(partial(next, taken, None)), beat)) is not None:
+            yield step
+    finally:
+        # A generator closes with the last who holds it; a traceback that is kept holds this frame.
+        del taken

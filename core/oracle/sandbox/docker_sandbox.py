@@ -2,25 +2,312 @@
 
 from __future__ import annotations
 
+import io
+import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any, BinaryIO, cast
 
 from docker import APIClient
-from docker.errors import ImageNotFound
+from docker.errors import APIError, ImageNotFound
+from docker.types import LogConfig, Mount, Ulimit
+from docker.utils.socket import STDOUT, frames_iter_no_tty
 
+from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.requirements import Install
-from rtc_inspector.core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
-from rtc_inspector.core.oracle.sandbox.docker_container import create_container, remove_leftovers
-from rtc_inspector.core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
-from rtc_inspector.core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
-from rtc_inspector.core.oracle.sandbox.docker_process import ContainerProcess
-from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
-from rtc_inspector.core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
+from rtc_inspector.core.oracle.environment import Install
+from rtc_inspector.core.oracle.sandbox.docker_engine import (
+    BUILD_TIMEOUT,
+    CALL_TIMEOUT,
+    FAILURES,
+    Engine,
+    Image,
+    built_image,
+    find_engine,
+    given_image,
+    other_engines,
+    skeleton_image,
+)
+from rtc_inspector.core.oracle.sandbox.host_system import (
+    NOBODY,
+    SCRATCH,
+    HostSystem,
+    User,
+    entries,
+    host_system,
+    inside_user,
+    readable,
+    shared_memory_mib,
+    visible,
+)
 from rtc_inspector.core.oracle.sandbox.process import Process
 from rtc_inspector.core.oracle.sandbox.protocol import ALL, Claim, Launch
 from rtc_inspector.core.waiting import Beat, unheard
+
+LABEL = "rtc-inspector"
+"""Key of the label on every container of ours; its value says whose it is."""
+
+
+def create_container(
+    client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User
+) -> str:
+    """Make a container that is not started yet, and return its id. Raises what docker-py raises."""
+    host_config = client.create_host_config(
+        network_mode="none",
+        read_only=True,
+        mounts=[*_writable(launch), *(_bind(path) for path in _with_submounts(_around_writable(shown, launch)))],
+        cap_drop=["ALL"],
+        security_opt=list(_security()),
+        auto_remove=engine.removes,
+        init=False,
+        # Else the host's own name servers would stand in resolv.conf.
+        dns=["127.0.0.1"],
+        dns_search=["."],
+        # What candidates print is read over the pipes; the engine must not keep it on disk as well.
+        log_config=LogConfig(type="none"),
+        ulimits=list(_ulimits(engine)),
+        **_bounds(engine, launch),
+    )
+    if engine.podman and engine.rootless:
+        host_config["UsernsMode"] = "keep-id"
+    container = client.create_container(
+        image,
+        list(launch.argv),
+        hostname="sandbox",
+        user=f"{user.uid}:{user.gid}",
+        stdin_open=True,
+        environment=dict(launch.environment),
+        working_dir=launch.cwd,
+        labels={LABEL: owner_mark()},
+        entrypoint=[],
+        # An image's own check would run beside the program. Podman would ask systemd to remove its timer.
+        healthcheck=None if engine.podman else {"test": ["NONE"]},
+        use_config_proxy=False,
+        host_config=host_config,
+    )
+    return str(container["Id"])
+
+
+def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
+    """Sizes and counts; swap is none, so that memory is bounded by what was asked."""
+    limits = launch.limits
+    tmpfs = {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.scratch_mib}m"}
+    if engine.podman:
+        # Podman puts unbounded ones over these folders of a read-only container unless there are some already.
+        tmpfs |= {"/run": "ro,size=64k", "/var/tmp": "ro,size=64k"}
+    bounds: dict[str, Any] = {
+        "tmpfs": tmpfs,
+        "shm_size": shared_memory_mib(limits.scratch_mib) << 20,
+    }
+    if engine.bounds_memory:
+        bounds |= {"mem_limit": f"{limits.memory_mib}m", "memswap_limit": f"{limits.memory_mib}m"}
+    if engine.bounds_processes:
+        bounds["pids_limit"] = limits.processes
+    return bounds
+
+
+def _ulimits(engine: Engine) -> Iterator[Ulimit]:
+    """Limits of each process, never above our own: an engine run by a bounded user may not raise them."""
+    yield Ulimit(name="core", soft=0, hard=0)
+    files, processes = (4096 if bound < 0 else min(4096, bound) for bound in platform.bounds_of_processes())
+    yield Ulimit(name="nofile", soft=min(1024, files), hard=files)
+    if engine.podman:
+        # Podman asks for a million processes unless told otherwise, which not every machine grants.
+        yield Ulimit(name="nproc", soft=processes, hard=processes)
+
+
+def _security() -> Iterator[str]:
+    yield "no-new-privileges:true"
+    # A label would have to be written on the user's own files; without one they could not be read.
+    if Path("/sys/fs/selinux/enforce").exists():
+        yield "label=disable"
+
+
+def _bind(path: Path) -> Mount:
+    """`path` alone, read-only: what is mounted below it would stay writable on older engines."""
+    mount = Mount(target=str(path), source=str(path), type="bind", read_only=True)
+    mount["BindOptions"] = {"NonRecursive": True}
+    return mount
+
+
+def _writable(launch: Launch) -> Iterator[Mount]:
+    """Own file systems in the place of folders of the host."""
+    for folder in launch.writable:
+        size = launch.limits.scratch_mib << 20
+        yield Mount(target=str(folder), source=None, type="tmpfs", tmpfs_size=size, tmpfs_mode=0o1777)
+
+
+def _around_writable(shown: Sequence[Path], launch: Launch) -> list[Path]:
+    """`shown`, with what a writable folder holds in its place: a mount each, for a mount stays where it is."""
+    paths = [*shown, *(path for folder in launch.writable for path in entries(folder))]
+    return [path for path in dict.fromkeys(paths) if path not in launch.writable]
+
+
+def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
+    """`shown`, each followed by the file systems mounted below it, but for those of single users (FUSE)."""
+    points = []
+    for line in platform.mounts().splitlines():
+        before, _, after = line.partition(" - ")
+        if not after.startswith("fuse"):
+            # The kernel writes blanks and the like as octal numbers.
+            points.append(Path(before.split()[4].encode().decode("unicode_escape")))
+    for path in shown:
+        yield path
+        yield from sorted({point for point in points if point != path and point.is_relative_to(path)})
+
+
+# ------------------------------------------------------------------ whose a container is
+
+
+def owner_mark() -> str:
+    """Says which process made a container: machine start, pid namespace, pid and its start."""
+    pid = str(os.getpid())
+    return "/".join((*platform.host_mark(), pid, platform.start_of(pid)))
+
+
+def remove_leftovers(client: APIClient) -> None:
+    """Remove our containers whose maker was killed; those of makers we cannot see are left alone."""
+    for container in client.containers(all=True, filters={"label": LABEL}):
+        if _abandoned(container.get("Labels", {}).get(LABEL, "")):
+            with suppress(APIError):
+                client.remove_container(container["Id"], force=True, v=True)
+
+
+def _abandoned(mark: str) -> bool:
+    """Return whether the maker lived here and does no more."""
+    *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
+    return where == platform.host_mark() and pid.isdigit() and platform.start_of(pid) != started
+
+
+GRACE = 5.0
+"""Seconds a killed container may take to go."""
+
+ENGINE_LOST = 255
+"""Exit status when the engine went away, or could not say how the container ended."""
+
+
+class StdinSocket(io.RawIOBase):
+    """The writing half of an attached socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        """Borrow `connection`; closing this ends only its writing half."""
+        self._connection = connection
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor."""
+        return self._connection.fileno()
+
+    def write(self, data: object) -> int:
+        """Send all of `data`. Raises BrokenPipeError when the container or its engine is gone."""
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        self._connection.sendall(view)
+        return len(view)
+
+    def close(self) -> None:
+        """The program inside sees the end of its input."""
+        if not self.closed:
+            with suppress(OSError):
+                self._connection.shutdown(socket.SHUT_WR)
+        super().close()
+
+
+class ContainerProcess(Process):
+    """A `Process` over a created container, which it starts, kills and sees removed."""
+
+    def __init__(self, engine: Engine, client: APIClient, container: str) -> None:
+        """Attach first, so that no output is missed, then start. Owns `client`. Raises one of `FAILURES`."""
+        super().__init__(status=ENGINE_LOST)
+        self._client, self._container = client, container
+        self._attached = client.attach_socket(
+            container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
+        )
+        self._connection: socket.socket = getattr(self._attached, "_sock", self._attached)
+        self._connection.settimeout(None)
+        reading, self._writing = os.pipe()
+        self.stdin = cast(BinaryIO, StdinSocket(self._connection))
+        self.stdout = cast(BinaryIO, io.FileIO(reading, "rb"))
+        started = Event()
+        self._threads = [
+            Thread(target=self._copy, name="sandbox-output", daemon=True),
+            Thread(target=self._watch, args=(engine, started), name="sandbox-watch", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        try:
+            client.start(container)
+        except FAILURES:
+            started.set()
+            self.close()
+            raise
+        started.set()
+
+    def _copy(self) -> None:
+        """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
+        frames = cast(Iterator[tuple[int, bytes]], frames_iter_no_tty(self._connection))
+        with suppress(OSError, ValueError):  # the latter where the connection was closed meanwhile
+            for kind, piece in frames:
+                self._deliver(kind, piece)
+        # The engine may keep its end open and read no more: writing must fail then, not wait.
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        os.close(self._writing)
+
+    def _deliver(self, kind: int, piece: bytes) -> None:
+        if kind != STDOUT:
+            self._tail.add(piece)
+            return
+        while piece:
+            piece = piece[os.write(self._writing, piece) :]
+
+    def _watch(self, engine: Engine, started: Event) -> None:
+        """Wait until the container is gone, on a connection of our own."""
+        try:
+            client = engine.client(timeout=None)
+            try:
+                if engine.removes:
+                    # Asked before the start: a container that is gone already could not be waited for.
+                    self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
+                else:
+                    started.wait()
+                    self._status = int(client.wait(self._container)["StatusCode"])
+                    client.remove_container(self._container, force=True)
+            finally:
+                client.close()
+        except FAILURES as error:
+            self._tail.add(f"\nThe Docker engine lost the container: {error}\n".encode())
+        self._ended.set()
+
+    def kill(self) -> None:
+        """End everything inside; returns once the container is gone."""
+        if self._ended.is_set():
+            return
+        with suppress(*FAILURES):
+            try:
+                self._client.kill(self._container, "SIGKILL")
+            except APIError:
+                # Not running: never started, or on its way out.
+                self._client.remove_container(self._container, force=True)
+        self._ended.wait(GRACE)
+
+    def _release(self) -> None:
+        """Free the connection and the pipe."""
+        self.stdin.close()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self.stdout.close()
+        for thread in self._threads:
+            thread.join(GRACE)
+        # Closing the answer closes the stream read from it; the socket below counts its users and goes last.
+        getattr(self._attached, "_response", self._attached).close()
+        self._connection.close()
+        self._client.close()
 
 
 class DockerSandbox:

@@ -1,11 +1,14 @@
-"""What of the host's system an interpreter needs to run inside, and nothing more."""
+"""What of the host a sandbox shows: its system, and who a program inside is for it and may read and write there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
 
 # Programs and libraries. /nix/store and /gnu/store hold them on NixOS and Guix.
@@ -112,3 +115,121 @@ def _resolved(path: Path) -> Path:
             f"The sandbox was to show {path}, which cannot be read: {error.__class__.__name__}.",
             "Check that the folder still exists and that you may read it.",
         ) from error
+
+
+NOBODY = 65534
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user and group of the host; never root."""
+
+    uid: int
+    gid: int
+
+    def may_read(self, path: Path) -> bool:
+        """Return whether the mode of `path` itself lets this user read it, and enter it when it is a folder."""
+        status = path.stat()
+        shift = 6 if status.st_uid == self.uid else 3 if status.st_gid == self.gid else 0
+        wanted = 0o5 if stat.S_ISDIR(status.st_mode) else 0o4
+        return (status.st_mode >> shift) & wanted == wanted
+
+
+def inside_user(project: Path) -> User:
+    """The caller; for root the owner of `project`, or nobody where root owns that too. Raises SandboxError."""
+    if not platform.is_root():
+        return User(*platform.user())
+    try:
+        status = project.stat()
+    except OSError as error:
+        raise SandboxError(
+            f"The folder {project} cannot be read: {error.strerror}.", "Check that it still exists."
+        ) from error
+    return User(status.st_uid, status.st_gid) if status.st_uid and status.st_gid else User(NOBODY, NOBODY)
+
+
+def closed_to_tests(project: Path) -> str:
+    """One sentence about what the tests' user cannot read in the project, only root has that trouble; empty if nothing.
+
+    Root's own files may be closed to all others. What hypothesis keeps so is not needed. Raises SandboxError.
+    """
+    if not platform.is_root():
+        return ""
+    user, closed = inside_user(project), list[Path]()
+    for folder, names, files in os.walk(project):
+        names[:] = sorted(name for name in names if name not in (".git", ".hypothesis"))
+        entries = [path for path in (Path(folder, name) for name in [*names, *sorted(files)]) if path.exists()]
+        shut = [path for path in entries if not user.may_read(path)]
+        names[:] = [name for name in names if Path(folder, name) not in shut]
+        closed += shut
+    if not closed:
+        return ""
+    several = "1 file or folder" if len(closed) == 1 else f"{len(closed)} files and folders"
+    return (
+        f"{several} of the project cannot be read by the user that tests run as (number {user.uid}), first "
+        f"{closed[0].relative_to(project)}: tests that need them may fail. `chmod -R go+rX {project}` opens them."
+    )
+
+
+def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
+    """`paths` as `user` can read them: a folder closed to others is shown by its entries, one mount each.
+
+    Temporary folders are made that way (mode 0700), with open entries inside. Raises SandboxError when nothing in it
+    can be read either.
+    """
+    return tuple(shown for path in paths for shown in _readable(path, user))
+
+
+def _readable(path: Path, user: User) -> Iterator[Path]:
+    if user.may_read(path):
+        yield path
+        return
+    entries = sorted(path.iterdir()) if path.is_dir() else []
+    shown = [entry for entry in entries if entry.exists() and user.may_read(entry)]
+    if not shown:
+        raise SandboxError(
+            f"{path} is closed to the user that tests run as (number {user.uid}).",
+            f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as an ordinary user.",
+        )
+    yield from shown
+
+
+MOST_ENTRIES = 200
+MOST_BYTES = 1 << 20
+"""Of the files of a folder that are copied."""
+CODE = frozenset([".py", ".pyi", ".pyc", ".pyd", ".so", ".pth", ".cfg", ".ini", ".toml"])
+"""Endings of files that decide what runs: those are never a copy that can be changed."""
+
+
+def can_be_opened(folder: Path) -> bool:
+    """Return whether each entry can be a mount of its own: files and folders only, and not too many."""
+    try:
+        modes = [entry.lstat().st_mode for entry in folder.iterdir()]
+    except OSError:
+        return False
+    return len(modes) <= MOST_ENTRIES and all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
+
+
+def copied(folder: Path) -> list[Path]:
+    """Data files that tests find as copies of their own, the smallest first, as many as fit."""
+    return list(_fitting(folder))
+
+
+def _fitting(folder: Path) -> Iterator[Path]:
+    left = MOST_BYTES
+    data = [entry for entry in folder.iterdir() if is_data(entry)]
+    for entry in sorted(data, key=lambda entry: (entry.stat().st_size, entry.name)):
+        left -= entry.stat().st_size
+        if left < 0:
+            return
+        yield entry
+
+
+def is_data(path: Path) -> bool:
+    """Return whether it is a plain file that runs nothing."""
+    return path.suffix not in CODE and path.is_file() and not path.is_symlink()
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return what is in the folder now and is mounted there: all but the data files that are copied."""
+    return sorted(set(folder.iterdir()) - set(copied(folder)))

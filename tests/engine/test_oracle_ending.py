@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.oracle.stoppable import each_step, lock, run_to_end
+from rtc_inspector.core.oracle.environment import lock, run_to_end
+from rtc_inspector.core.oracle.sandbox.docker_engine import each_step
 from rtc_inspector.core.waiting import unheard
 
 

@@ -1,11 +1,14 @@
-"""A fresh import: the child collects and runs the tests from nothing but pytest and foreign modules."""
+"""Sessions of pytest, as far as they can be made before the fork: bare, configured, or with the suite collected."""
 
 from __future__ import annotations
 
+import contextlib
+import fnmatch
 import importlib.machinery
 import os
 import sys
-from collections.abc import Callable
+import unittest
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, SimpleNamespace
@@ -15,17 +18,122 @@ import pytest
 from _pytest.assertion import rewrite
 from _pytest.config import _prepareconfig
 
-from . import audit
-from .candidate import files_of, take_up
-from .channel import Send
-from .child import flush
-from .evidence import hide, snapshot
-from .lines import choose_collector
-from .load_tests import LoadTests
+from .candidate import REFUSALS, files_of, serve, take_up, texts_of
+from .child import Send, flush
+from .codeswap import Functions, Outline, Refusal, locate, swap
 from .messages import read_framework
-from .reporter import Reporter, Witness
+from .reporter import Reporter, Stages, Witness
 from .sources import install
-from .stages import Stages
+from .tampering import Places, hear_audit, hide, snapshot
+from .tracers import choose_collector
+
+PATTERN = "test*.py"
+"""What unittest looks for by itself."""
+
+
+class LoadTests:
+    """A plugin: modules and packages that define `load_tests` give the tests it adds."""
+
+    if hasattr(pytest, "version_tuple"):  # pytest 7 and later
+
+        def pytest_collect_file(self, file_path: Any, parent: Any) -> Any:
+            """A package's own file, which pytest looks into only where it is named."""
+            if file_path.name != "__init__.py" or parent.session.isinitpath(file_path):
+                return None
+            if _is_pytests(parent.config, str(file_path)) or b"load_tests" not in file_path.read_bytes():
+                return None
+            return PackageTests.from_parent(parent, path=file_path)
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Any:
+        """Asked for every name of a module."""
+        if name == "load_tests" and isinstance(collector, pytest.Module) and callable(obj):
+            return Added.from_parent(collector, name=name, function=obj)
+        return None
+
+
+class PackageTests(pytest.Module):
+    """The file of a package, of which nothing but `load_tests` is collected."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """One collector, or none."""
+        function = getattr(self.obj, "load_tests", None)
+        if callable(function):
+            yield Added.from_parent(self, name="load_tests", function=function)
+
+
+class Added(pytest.Collector):
+    """What one `load_tests` adds to the tests that pytest finds by itself."""
+
+    def __init__(self, *, function: Any, **others: Any) -> None:
+        """`function`: the module's own."""
+        super().__init__(**others)
+        self._function = function
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item a test case; those of the module's own classes are pytest's already."""
+        module: Any = getattr(self.parent, "obj", None)
+        own = {value for value in vars(module).values() if isinstance(value, type)}
+        package = hasattr(module, "__path__")
+        for case in _cases(self._of_package(module) if package else self._suite(unittest.TestLoader(), None)):
+            if type(case) not in own and not (package and _is_pytests(self.config, _file_of(case))):
+                yield AddedCase.from_parent(self, name=case.id(), case=case)
+
+    def _suite(self, loader: Any, pattern: str | None) -> Any:
+        return self._function(loader, unittest.TestSuite(), pattern)
+
+    def _of_package(self, module: Any) -> Any:
+        """With a loader that is amid discovery, so that looking through the package does not ask it again."""
+        loader: Any = unittest.TestLoader()
+        folder = os.path.dirname(os.path.abspath(module.__file__))
+        for _ in module.__name__.split("."):
+            folder = os.path.dirname(folder)
+        loader._top_level_dir = folder
+        loader._loading_packages.add(module.__name__)
+        return self._suite(loader, PATTERN)
+
+
+class AddedCase(pytest.Item):
+    """One test case, run as unittest would."""
+
+    def __init__(self, *, case: Any, **others: Any) -> None:
+        """`case`: a TestCase, e.g. one made from a doctest."""
+        super().__init__(**others)
+        self._case = case
+
+    def runtest(self) -> None:
+        """Raise what went wrong."""
+        result = unittest.TestResult()
+        self._case.run(result)
+        for _, text in [*result.errors, *result.failures]:
+            raise AssertionError(text)
+        for _, reason in result.skipped:
+            pytest.skip(reason)
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
+        """Return what unittest would print."""
+        return str(excinfo.value)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Return where the module lies, no line, and the test's name."""
+        return self.path, None, self.name
+
+
+def _file_of(case: Any) -> str:
+    return str(getattr(sys.modules.get(type(case).__module__), "__file__", None) or "")
+
+
+def _is_pytests(config: Any, file: str) -> bool:
+    """Return whether pytest collects a file of that name by itself."""
+    return any(fnmatch.fnmatch(os.path.basename(file), pattern) for pattern in config.getini("python_files"))
+
+
+def _cases(suite: Any) -> Iterator[Any]:
+    """The test cases of a suite, at any depth."""
+    if isinstance(suite, unittest.TestCase):
+        yield suite
+        return
+    for inner in suite or ():
+        yield from _cases(inner)
 
 
 class Bare:
@@ -42,7 +150,7 @@ class Bare:
         self._witness = Witness()
         self._prepare()
         self._changes = snapshot()
-        self._places = audit.Places(config["root"])
+        self._places = Places(config["root"])
 
     def _prepare(self) -> None:
         """Go as far as can be gone in the zygote."""
@@ -58,7 +166,7 @@ class Bare:
             self._trace(send, plugins, _files(request))
             return
         hide()
-        patched = audit.install(send, self._places, request)
+        patched = hear_audit(send, self._places, request)
         identity = bool(request.get("identity"))
         plugins.append(Closing(send, reporter, lambda: self._changes(patched()), judged=not identity))
         if identity:
@@ -229,3 +337,94 @@ def _rewrite_from(paths: list[str]) -> None:
         return known
 
     rewrite._rewrite_test = rewrite_test
+
+
+class Collected(Configured):
+    """A pytest session with its items collected, and what is needed to swap code under it."""
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._pytest._do_configure()
+        self._session: Any = pytest.Session.from_config(self._pytest)
+        self._pytest.hook.pytest_sessionstart(session=self._session)
+        self._pytest.hook.pytest_collection(session=self._session)
+        if self._witness.uncollected:
+            raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
+        self._functions = Functions()
+        self._outlines: dict[str, Outline] = {}
+        self._reporter = Reporter(self._witness, self._config["root"])
+        self._pytest.pluginmanager.register(self._reporter)
+        self._items: dict[str, list[Any]] = {}
+        for item in self._session.items:
+            self._items.setdefault(item.nodeid, []).append(item)
+
+    def refusal(self, request: dict[str, Any]) -> str:
+        """In the zygote, before anything is forked: why a fresh import must judge; empty when it need not.
+
+        The original is parsed once for all its candidates.
+        """
+        if not request.get("changes"):
+            return ""
+        try:
+            locate(self._functions, self._outline(request), _change(request))
+        except Refusal as error:
+            return str(error)
+        except REFUSALS:
+            return "the original does not compile"
+        return ""
+
+    def _outline(self, request: dict[str, Any]) -> Outline:
+        if len(request["changes"]) > 1:
+            raise Refusal("several files are changed")
+        (change,) = request["changes"]
+        path = change["path"]
+        if path not in self._outlines:
+            real = os.path.realpath(os.path.join(self._config["root"], path))
+            self._outlines[path] = Outline(real, change["original"])
+        return self._outlines[path]
+
+    def run(self, send: Send, request: dict[str, Any]) -> None:
+        """Run the request in this child."""
+        if request.get("changes") and not self._place(send, request):
+            return
+        reporter, session = self._reporter, self._session
+        reporter.begin(send, request)
+        stages = Stages(reporter, request, self._items)
+        stages.start(session)
+        self._forget_output()
+        hide()
+        patched = hear_audit(send, self._places, request)
+        if request.get("stages"):
+            self._pytest.pluginmanager.register(stages)
+        self._pytest.hook.pytest_runtestloop(session=session)
+        reporter.close(session, lambda: self._changes(patched()))
+        send("exit", 1 if session.testsfailed else 0)
+
+    def _place(self, send: Send, request: dict[str, Any]) -> bool:
+        """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""
+        try:
+            texts = texts_of(request, self._config)
+            swap(self._functions, self._outline(request), _change(request))
+        except Refusal as error:
+            send("fallback", str(error))
+            return False
+        except REFUSALS:
+            send("fallback", "the function alone does not compile")
+            return False
+        serve(send, request, texts, self._finder, {})
+        return True
+
+    def _forget_output(self) -> None:
+        """The capture files are shared with earlier children: drop what a killed one left."""
+        manager = self._pytest.pluginmanager.getplugin("capturemanager")
+        capturing = getattr(manager, "_global_capturing", None)
+        for name in ("out", "err"):
+            with contextlib.suppress(Exception):
+                stream: Any = getattr(capturing, name)
+                stream.tmpfile.seek(0)
+                stream.tmpfile.truncate()
+
+
+def _change(request: dict[str, Any]) -> dict[str, Any]:
+    """The one change, with the lines that run at import."""
+    return {"import_lines": request["import_lines"], **request["changes"][0]}

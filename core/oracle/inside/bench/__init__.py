@@ -1,1 +1,0 @@
-"""Judges programs of benchmarks, whose tests need no pytest."""
