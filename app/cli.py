@@ -9,16 +9,18 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from rtc_inspector.app import windows
+from rtc_inspector.app.options import USUAL, heed_project_file
 from rtc_inspector.app.paths import error_file
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import Bug, Cancelled, InspectorError
 
-DONE, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+INCOMPLETE, USER_ERROR, INTERRUPTED = 1, 2, 130
 _GROUPS = {
     "windows": ("open",),
     "running": ("run", "import-samples", "demo"),
@@ -39,12 +41,52 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(USER_ERROR, f"{self.prog}: {message}.\nSee `{self.prog} --help` for what it takes.\n")
 
+    def format_help(self) -> str:
+        """Return help on all options, or where there are many on the usual ones."""
+        shown = {"help", "help_all", *USUAL, *(self.get_default("shown") or ())}
+        few = "--help-all" in self._option_string_actions and not self.get_default("all_shown")
+        rare = {each: each.help for each in self._actions if few and each.option_strings and not each.required}
+        for each in rare:
+            if each.dest not in shown:
+                each.help = argparse.SUPPRESS
+        try:
+            return super().format_help()
+        finally:
+            for each, words in rare.items():
+                each.help = words
+
+
+class _PrintCompletion(argparse.Action):
+    """`--print-completion`."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: object, shell: Any, option: object = None) -> None:
+        import shtab  # needed once, when it is installed
+
+        for each in _every_action(parser):
+            if each.type is Path or each.metavar in ("FILE", "FOLDER", "GGUF"):
+                each.complete = shtab.FILE  # type: ignore[attr-defined]
+        print(shtab.complete(parser, shell))
+        parser.exit()
+
+
+def _every_action(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for each in parser._actions:
+        yield each
+        for command in each.choices.values() if isinstance(each, argparse._SubParsersAction) else ():
+            yield from _every_action(command)
+
 
 def build_parser(only: str = "") -> argparse.ArgumentParser:
     """Return the whole command line; with `only`, a command's name, its own group of commands, which is made sooner."""
     parser = _Parser(prog="rtc-inspector", description="How well does a local code model understand your code?")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    parser.set_defaults(command=windows.open_last, project=None, db=None, left=DONE)
+    parser.add_argument(
+        "--print-completion",
+        choices=("bash", "zsh", "fish"),
+        action=_PrintCompletion,
+        help="print what makes this shell complete commands and options, and exit",
+    )
+    parser.set_defaults(command=windows.open_last, project=None, db=None, left=0)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for group, names in _GROUPS.items():
         if only in names or not any(only in others for others in _GROUPS.values()):
@@ -59,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     options = build_parser(words[0] if words else "open").parse_args(words)
     try:
+        heed_project_file(options)
         status: int = options.command(options)
         # Here, while an error can still be told in two lines: at the interpreter's end it would be a traceback.
         sys.stdout.flush()

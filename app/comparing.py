@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from rtc_inspector.app import ci
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
 from rtc_inspector.app.figures import print_figures
@@ -43,6 +44,12 @@ def add_commands(commands: Any) -> None:
     shared.add_database(compare)
     compare.add_argument("--csv", type=Path, metavar="FILE", help="one record for each item in both runs")
     compare.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the traces")
+    compare.add_argument(
+        "--fail-if-worse",
+        action="store_true",
+        help=f"end with exit status {ci.MISSED} where a run is worse than the first beyond chance",
+    )
+    ci.add_outputs(compare)
     shared.add_json(compare)
     compare.set_defaults(command=compare_command)
     analysis = commands.add_parser("analyse", help="the figures of one or more runs")
@@ -132,7 +139,7 @@ def compare_command(options: argparse.Namespace) -> int:
         _print_json(comparison) if options.json else _print(comparison)
     if not options.json:
         print(words.NOTES)
-    return 0
+    return ci.finish_comparison(comparisons, options)
 
 
 def _print_json(comparison: Comparison) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,22 @@ from rtc_inspector.app.paths import default_database
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.settings.project_file import read_project_file
 from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
 from rtc_inspector.core.source.benchmark import is_benchmark
 from rtc_inspector.core.source.directives import holds_directives
 from rtc_inspector.core.source.notebook import is_episodes, is_notebook
+from rtc_inspector.core.source.tables import table_in
 
 SETTINGS = described(RunSettings)
 """Every setting that can be given on the command line, by path; `core/settings/` describes them."""
+USUAL = frozenset(
+    ["task", "model", "endpoint", "regions", "seed", "oracle.python", "oracle.sandbox", "db", "resume", "json"]
+)
+"""The options that `--help` shows where there are many; `--help-all` shows all."""
+MANY = 14
+_INSTEAD = (("model", "models_in", "endpoint", "endpoint_model"), ("backward_model", "backward_endpoint"))
+"""Options of which one on the command line goes before all of the project's file."""
 
 
 def paths_of(*parts: str) -> list[str]:
@@ -82,13 +91,28 @@ def add_settings(
         if each.title not in groups:
             groups[each.title] = parser.add_argument_group(_group_title(each))
         add_setting(groups[each.title], each, note or _help(each, base))
-    parser.set_defaults(base=base)
+    parser.set_defaults(base=base, from_file={})
+    if sum(bool(action.option_strings) for action in parser._actions) > MANY:
+        parser.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options and exit")
 
 
 def add_setting(parser: Any, each: Described, said: str = "") -> None:
     """Add the option of one setting, which stays None where it is not given."""
     said = said or f"{each.about.help} (default: {_plain(each.default)})"
     parser.add_argument(each.option, dest=each.path, **_taken(each), help=said)
+    if each.kind is bool:  # so that the command line can say otherwise than a project's file
+        parser.add_argument(
+            each.opposite, dest=each.path, action="store_const", const=each.default, help=argparse.SUPPRESS
+        )
+
+
+class _HelpAll(argparse.Action):
+    """`--help-all`."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *values: object) -> None:
+        parser.set_defaults(all_shown=True)
+        parser.print_help()
+        parser.exit()
 
 
 def _group_title(each: Described) -> str:
@@ -151,8 +175,9 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def unused_options(options: argparse.Namespace, task: str) -> list[str]:
-    """Return the options that were given and say nothing to this kind of run."""
-    return sorted(SETTINGS[path].option for path in given_settings(options) if not TASKS[task].has(path))
+    """Return the options that the command line gives and that say nothing to this kind of run."""
+    said = given_settings(options).keys() - options.from_file.keys()
+    return sorted(SETTINGS[path].option for path in said if not TASKS[task].has(path))
 
 
 def oracle_settings(options: argparse.Namespace) -> OracleSettings:
@@ -166,17 +191,26 @@ def add_task(parser: argparse.ArgumentParser) -> None:
 
 
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
-    """Return the settings that the options give, with the defaults of the task. Raises UserError.
+    """Return the settings that the options give, with the defaults of the task. Raises UserError."""
+    return settings_for(options.project, options.task, given_settings(options), options.base)
 
-    A project that is a file of problems or cells is what these come from.
+
+def settings_for(
+    project: Path | None, named: str | None, given: Mapping[str, Any], base: RunSettings | None = None
+) -> RunSettings:
+    """Return the settings given by path, with the defaults of the task: the one `named`, else by what the project is.
+
+    A project that is a file of problems or cells is what these come from. Raises UserError.
     """
-    given, project = given_settings(options), options.project
-    kind = TASKS[options.task] if options.task else None
+    if project is not None and project.is_dir():
+        project = table_in(project) or project
+    kind = TASKS[named] if named else None
     wanted = kind is not None and kind.draws_from in ("benchmark", "cells")
     own = kind is not None and kind.draws_functions and project is not None and project.is_dir()
+    values = dict(given)
     if project is not None and ((wanted and not own) or _file_drawn(project)):
-        given.setdefault("benchmark.file", str(project.resolve()))
-    settings = with_values(configured(options.base, _task_name(options)), given)
+        values.setdefault("benchmark.file", str(project.resolve()))
+    settings = with_values(configured(base or RunSettings(), _task_name(project, named, given)), values)
     check(settings)
     return settings
 
@@ -190,28 +224,60 @@ def _file_drawn(project: Path) -> str:
     return "benchmark" if is_benchmark(project) or holds_directives(project) else ""
 
 
-def _task_name(options: argparse.Namespace) -> str:
+def _task_name(project: Path | None, named: str | None, given: Mapping[str, Any]) -> str:
     """Return the task's name: without one that of the file that is named, else synthesis. Raises UserError."""
-    drawn = _file_drawn(options.project) if options.project is not None else ""
-    given = given_settings(options)
+    drawn = _file_drawn(project) if project is not None else ""
     if "directive.words" in given:
         wanted = next(kind.name for kind in TASKS.values() if kind.takes_words)
-        if options.task not in (None, wanted):
+        if named not in (None, wanted):
             raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
         return wanted
-    words = options.project is not None and holds_directives(options.project)
-    named = (
+    words = project is not None and holds_directives(project)
+    sources = (
         ("--edits", "edit.file" in given, "edit"),
         ("--benchmark", "benchmark.file" in given, "benchmark"),
         ("A file of directives" if words else "A benchmark file", drawn == "benchmark", drawn),
         ("A notebook", drawn == "cells", drawn),
     )
-    for option, there, part in named:
+    for option, there, part in sources:
         kinds = [kind for kind in TASKS.values() if kind.draws_from == part]
         takes = [kind.name for kind in kinds if kind.takes_words or not (words and drawn == part)]
-        if there and options.task and options.task not in takes:
+        if there and named and named not in takes:
             raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
         if there:
-            return options.task or takes[0]
-    name: str = options.task or RunSettings().task
-    return name
+            return named or takes[0]
+    return named or RunSettings().task
+
+
+# --------------------------------------------------------------------------- the project's own file
+
+
+def heed_project_file(options: argparse.Namespace) -> None:
+    """Fill in what the project's own file sets and the command line does not. Raises UserError."""
+    options.from_file = {}
+    project = getattr(options, "project", None)
+    if project is None or "base" not in options or getattr(options, "resume", None) is not None:
+        return
+    file = read_project_file(project if project.is_dir() else project.parent)
+    told = {name for names in _INSTEAD for name in names if any(getattr(options, each, None) for each in names)}
+    found = dict(file.settings) | {name.replace("-", "_"): value for name, value in file.options.items()}
+    for name, value in found.items():
+        if name not in told and not (getattr(options, name, True) not in (None, [], "")):
+            setattr(options, name, Path(value) if name == "models_in" else value)
+            options.from_file[name] = file.path
+
+
+def settings_rows(options: argparse.Namespace, settings: RunSettings) -> Iterator[tuple[str, Any, str]]:
+    """Yield each setting of such a run as its option, its value, and where that comes from."""
+    given, usual = given_settings(options), configured(options.base, settings.task)
+    files = {name: path.name for name, path in options.from_file.items()}
+    yield "--task", settings.task, files.get("task", "command line" if options.task else "default")
+    for place, model in (("--model", settings.forward), ("--backward-model", settings.backward)):
+        names = _INSTEAD[place != "--model"]
+        said = next((files.get(each, "command line") for each in names if getattr(options, each, None)), "default")
+        yield place, model.label, said
+    for path, each in SETTINGS.items():
+        if each.option and TASKS[settings.task].has(path):
+            value = value_of(settings, path)
+            origin = "default" if value == value_of(usual, path) else "what is named"
+            yield each.option, value, files.get(path, "command line") if path in given else origin

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from rich.table import Table
+
+from rtc_inspector.app import ci, serving
 from rtc_inspector.app import options as shared
-from rtc_inspector.app import serving
 from rtc_inspector.app.console import Display, duration, print_result
 from rtc_inspector.app.figures import print_figures
-from rtc_inspector.app.output import print_json
+from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.app.windows import has_screen, show
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import Cancelled, UserError
@@ -50,7 +52,11 @@ def add_commands(commands: Any) -> None:
     run.add_argument(
         "--estimate", action="store_true", help="say what such a run costs, by those made before; nothing is run"
     )
+    run.add_argument(
+        "--show-settings", action="store_true", help="print each setting and where it comes from; nothing is run"
+    )
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
+    ci.add_outputs(run)
     _add_options(run, RunSettings())
     run.set_defaults(command=run_command, parser=run, left=INTERRUPTED)
     samples = commands.add_parser("import-samples", help="others' programs for a benchmark, as a run")
@@ -62,7 +68,7 @@ def add_commands(commands: Any) -> None:
     shared.add_settings(samples, ["benchmark.file", *shared.paths_of("oracle")])
     shared.add_database(samples)
     shared.add_json(samples)
-    samples.set_defaults(command=import_command, left=INTERRUPTED)
+    samples.set_defaults(command=import_command, left=INTERRUPTED, shown=("benchmark.file", "trust_verdicts", "name"))
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
     _add_options(demo, RunSettings(regions=DEMO_REGIONS))
@@ -113,14 +119,31 @@ def _print_estimate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _print_settings(options: argparse.Namespace) -> int:
+    rows = list(shared.settings_rows(options, run_settings(options, serving.models_in(options)[0])))
+    if options.json:
+        for option, value, origin in rows:
+            print_json({"option": option, "value": value, "from": origin})
+        return 0
+    table = Table("option", "value", "from")
+    for option, value, origin in rows:
+        table.add_row(option, "-" if value in (None, "", ()) else str(value), origin)
+    terminal().print(table)
+    return 0
+
+
 def run_command(options: argparse.Namespace) -> int:
-    """Start or resume a run in the terminal, or say what one costs."""
-    if options.estimate:
+    """Start or resume a run in the terminal, or say what one costs or takes."""
+    if options.estimate or options.show_settings:
         if options.resume is not None:
-            raise UserError("A run that is resumed cannot be estimated.", "Leave --estimate or --resume out.")
-        return _print_estimate(options)
+            raise UserError(
+                "A run that is resumed has its settings already.", "Leave --estimate, --show-settings or --resume out."
+            )
+        return _print_settings(options) if options.show_settings else _print_estimate(options)
     fitting, left_out = serving.models_in(options) if options.resume is None else ([], [])
     settings = run_settings(options, fitting)
+    if options.resume is None:
+        ci.check_limits(options.fail_below, task(settings.task))
 
     def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         if options.resume is not None:
@@ -149,7 +172,8 @@ def resumed_with(options: argparse.Namespace) -> dict[str, Any]:
 
 def unheeded_options(options: argparse.Namespace) -> list[str]:
     """Return the options that were given and say nothing to a run that has its settings."""
-    heeded = {"project", "resume", "db", "json", "command", "parser", "left", "base", *resumed_with(options)}
+    heeded = {"project", "resume", "db", "json", "fail_below", "junit", "summary", "command", "parser", "left", "base"}
+    heeded |= {"from_file", *resumed_with(options)}
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
     known = {**shared.SETTINGS, **serving.ENDPOINT}
     return sorted(known[n].option if n in known else f"--{n.replace('_', '-')}" for n in given - heeded)
@@ -225,6 +249,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
             finished = work(store, follow, control)
         with _written_out():
             _print_end(store.reader, finished, options)
+        missed = ci.finish(store.reader, [run.run_id for run in finished.runs], options) if "junit" in options else 0
         problems = [*finished.problems, *(text for run in finished.runs for text in run.problems)]
         for text in problems[:SHOWN]:
             display.notify(text)
@@ -235,7 +260,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
             # Any run of a series takes up the whole of it.
             unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
             display.notify(_go_on([*unfinished, finished.runs[-1].run_id][0], database))
-    return status
+    return status or missed
 
 
 @contextmanager

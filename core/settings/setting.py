@@ -118,6 +118,13 @@ class Described:
         given = self.about.option or "--" + self.path.rpartition(".")[2].replace("_", "-")
         return "" if given == "-" else given
 
+    @property
+    def opposite(self) -> str:
+        """Return the option that turns a switch back to its default; empty for what is no switch."""
+        if self.kind is not bool:
+            return ""
+        return f"--{self.option[5:]}" if self.option.startswith("--no-") else f"--no-{self.option[2:]}"
+
     def read(self, text: str) -> Any:
         """The value that a person wrote. Raises ValueError, with what is wrong."""
         about = self.about

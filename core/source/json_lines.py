@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source.tables import is_table, rows_of
 from rtc_inspector.core.syntax import UNREADABLE, parse
 
 LARGEST = 64 << 20
@@ -36,6 +37,8 @@ def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
     `remedy`: what to do about a file that cannot be read at all. Raises ProjectError.
     """
     data = read_bytes(path, remedy)
+    if is_table(path):
+        return data, rows_of(path, data, remedy)
     return data, list(_rows(path, _unpacked(path, data, remedy).removeprefix(codecs.BOM_UTF8)))
 
 

@@ -174,7 +174,8 @@ def test_only_the_first_bad_lines_are_named(tmp_path: Path) -> None:
     ("row", "said"),
     [
         ({"task_id": "Mbpp/2", "prompt": '"""\nWrite"""', "base_input": [], "plus_input": []}, "MBPP+ is not read"),
-        ({"complete_prompt": "", "test": ""}, "BigCodeBench is not read"),
+        ({"complete_prompt": "", "test": ""}, "BigCodeBench, which is not read: its tests are classes of unittest"),
+        ({"question_content": "", "public_test_cases": ""}, "LiveCodeBench, which is not read: it holds no reference"),
         ({**MBPP, "test_list": ["assert plus(1) == last(2)"]}, "call 2 of its functions (last, plus)"),
         ({**MBPP, "test_list": ["assert True"]}, "call none of its functions"),
     ],

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from rtc_inspector.app.cli import build_parser
+from rtc_inspector.app.cli import build_parser, main
 from rtc_inspector.app.options import SETTINGS, given_settings, sampling_settings, unused_options
 from rtc_inspector.app.running import resumed_with, unheeded_options
 from rtc_inspector.core.errors import UserError
@@ -87,3 +92,62 @@ def test_a_size_that_no_region_has_is_refused() -> None:
     options = build_parser().parse_args(["sample", ".", "--min-characters", "500"])
     with pytest.raises(UserError, match=r"500 .* is more than 384"):
         sampling_settings(options)
+
+
+def test_help_shows_the_usual_options_and_all_of_them_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for words in (["run", "--help"], ["run", "--help-all"], ["judge", "--help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+        shown[" ".join(words)] = capsys.readouterr().out
+    options = re.findall(r"^  (--[a-z-]+)", shown["run --help"], re.MULTILINE)
+    assert len(options) == 11 and {"--model", "--regions", "--help-all"} <= set(options)
+    assert shown["run --help"].count("\n") < 45
+    for option in ("--fail-below", "--thinking", "--steps"):
+        assert option not in shown["run --help"] and option in shown["run --help-all"]
+    assert "chains (--task chain):" in shown["run --help-all"]
+    assert "--replacement" in shown["judge --help"], "what a command cannot do without is never left out"
+
+
+def test_a_projects_file_goes_before_defaults_and_the_command_line_before_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rtc-inspector.toml").write_text(
+        'task = "chain"\nregions = 4\nseed = 5\nno-cache = true\nmodel = "m.gguf"\nmin-characters = 7\n'
+    )
+
+    def settings(*words: str) -> dict[str, tuple[object, str]]:
+        assert main(["run", str(tmp_path), "--show-settings", "--json", *words]) == 0
+        rows = map(json.loads, capsys.readouterr().out.splitlines())
+        return {row["option"]: (row["value"], row["from"]) for row in rows}
+
+    found = settings("--seed", "6", "--cache")
+    assert found["--task"] == ("chain", "rtc-inspector.toml")
+    assert found["--model"] == ("m.gguf", "rtc-inspector.toml")
+    assert found["--regions"] == (4, "rtc-inspector.toml")
+    assert found["--seed"] == (6, "command line")
+    assert found["--no-cache"] == (True, "command line")
+    assert found["--steps"][1] == "default"
+    assert "--min-characters" not in found, "a chain has no use for it"
+    assert settings("--endpoint", "http://127.0.0.1:9/v1")["--model"][1] == "command line"
+    (tmp_path / "rtc-inspector.toml").write_text("regoins = 4\n")
+    assert main(["run", str(tmp_path), "--show-settings"]) == 2
+    assert "regoins is no setting" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--print-completion", shell])
+    script = tmp_path / "completion"
+    script.write_text(capsys.readouterr().out)
+    assert "thought-tokens" in script.read_text()
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert subprocess.run([shell, "-n", script], check=False).returncode == 0
+    if shell == "bash":
+        ask = (
+            f"source {script}; COMP_WORDS=(rtc-inspector run --task ch); COMP_CWORD=3; "
+            "_shtab_rtc_inspector rtc-inspector ch --task; echo ${COMPREPLY[@]}"
+        )
+        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=False).stdout == "chain\n"
