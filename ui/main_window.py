@@ -18,9 +18,8 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.background.scribe import Scribe
 from rtc_inspector.ui.background.turns import IdleWork
-from rtc_inspector.ui.labels.label_actions import name_keys
-from rtc_inspector.ui.labels.label_files import LabelFiles
-from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.labels.controls import name_keys
+from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import NO_PLACE, NO_PROJECT, RunControl

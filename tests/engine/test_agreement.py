@@ -11,7 +11,7 @@ import pytest
 from rtc_inspector.core.analyses.agreement import ALPHA, KAPPA, confusion_table, measure
 from rtc_inspector.core.metrics.agreement import cohen_kappa, krippendorff_alpha
 from rtc_inspector.core.store.rows import LabelRow
-from rtc_inspector.ui.labels.label_queue import disputed_samples
+from rtc_inspector.ui.labels.queue import disputed_samples
 
 
 def pairs(both_yes: int, yes_no: int, no_yes: int, both_no: int) -> list[tuple[str, str]]:

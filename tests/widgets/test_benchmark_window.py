@@ -189,7 +189,7 @@ def test_figures_stay_on_show_while_nothing_can_be_compared_yet(window: MainWind
         wait_until(lambda: places(page.figures) == [(1.0, 1.0)], PATIENCE)
         finish_item(store, second, 2, 1.0, 0.0)
         wait_until(lambda: places(page.figures) == [(1.0, 1.0), (1.0, 0.0)], PATIENCE)
-        assert page.in_figures and not page.standings.isVisible()
+        assert page.in_figures and not page.runs.isVisible()
         finish_item(store, second, 1, 0.0, 0.0)
         wait_until(lambda: places(page.figures) == [(1.0, 1.0), (0.5, 0.0)] and bool(page.comparisons), PATIENCE)
         assert page.in_figures

@@ -20,9 +20,8 @@ from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.block_painter import CandidateBlock, Canvas, paint_candidates
-from rtc_inspector.ui.code.candidates import Sampling
-from rtc_inspector.ui.code.view import CodeView
+from rtc_inspector.ui.code.editor import CandidateBlock, Canvas, paint_candidates
+from rtc_inspector.ui.code.view import CodeView, Sampling
 from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"

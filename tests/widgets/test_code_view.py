@@ -18,8 +18,7 @@ from waiting import wait_until
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import Codebase, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import neighbour, place
-from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.code.blocks import SourceText, neighbour, place
 from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.style.region_state import RegionState
 from rtc_inspector.ui.style.theme import DARK, LIGHT

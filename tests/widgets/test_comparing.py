@@ -21,7 +21,7 @@ from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.compare.page import ComparePage
-from rtc_inspector.ui.compare.pair_list import DIFFERENCE, SECONDARY
+from rtc_inspector.ui.compare.summary import DIFFERENCE, SECONDARY
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.run.lists import RunsDialog
@@ -89,7 +89,7 @@ def test_two_runs_are_chosen_in_the_list_by_keys(window: MainWindow) -> None:
 def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
     page = compare(window, 1, 2, 3)
     found = page.comparisons[0]
-    table = page.standings.model
+    table = page.runs.model
     assert [table.key(row) for row in range(table.rowCount())] == [1, 2, 3]
     assert table.index(1, 4).data() == words.bounded(found.headline.score)
     assert [pair.first.key for pair in page.summary.list.pairs.shown] == [p.first.key for p in found.disagreements]
@@ -105,7 +105,7 @@ def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
 
 def test_another_run_and_another_reference_are_picked_by_keys(window: MainWindow) -> None:
     page = compare(window, 1, 2, 3)
-    table = page.standings.table
+    table = page.runs.table
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Down)
     assert page.comparison is page.comparisons[1]
@@ -216,7 +216,7 @@ def test_what_cannot_be_compared_is_said_on_the_page(window: MainWindow, runs: t
     page = window.comparing.page
     wait_until(lambda: heading in page._empty.accessibleName())
     assert page._empty.isVisible()
-    assert not page.standings.isVisible()
+    assert not page.runs.isVisible()
     assert not page.export_button.isEnabled()
     assert page.choose_button.isEnabled()
 
@@ -269,7 +269,7 @@ def test_new_verdicts_of_a_compared_run_are_read_again(window: MainWindow, datab
         store.rename_run(2, "second try")
     window.inspection.refresh()
     wait_until(lambda: page.comparisons is not before)
-    assert page.standings.model.index(1, 0).data() == "2 “second try”"
+    assert page.runs.model.index(1, 0).data() == "2 “second try”"
 
 
 def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: MainWindow) -> None:
@@ -351,10 +351,10 @@ def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication
 def test_figures_of_all_compared_runs_stand_on_the_page(window: MainWindow) -> None:
     page = compare(window, 1, 2, 3)
     page.figures_button.click()
-    assert page.in_figures and not page.standings.isVisible()
+    assert page.in_figures and not page.runs.isVisible()
     wait_until(lambda: page.figures.view.figure is not None)
     shown = page.figures.view.figure
     runs = {link.run for figure in page.figures.figures for mark in marks(figure) for link in mark.links}
     assert shown is not None and runs >= {1, 2, 3}
     QTest.keyClick(page, Qt.Key.Key_Escape)
-    assert not page.in_figures and page.standings.isVisible()
+    assert not page.in_figures and page.runs.isVisible()

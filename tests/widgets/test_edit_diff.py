@@ -14,9 +14,9 @@ from stored_run import shown
 from themes import wear
 
 from rtc_inspector.core.run.results import open_reader
-from rtc_inspector.ui.diff.edit_view import ShownEdit
-from rtc_inspector.ui.diff.threeway import EditDiff, compare_edit
-from rtc_inspector.ui.labels.label_subject import LabelSubject
+from rtc_inspector.ui.diff.pane_lines import ShownEdit
+from rtc_inspector.ui.diff.rows import EditDiff, compare_edit
+from rtc_inspector.ui.labels.subject import LabelSubject
 from rtc_inspector.ui.panels.diff import DiffPanel
 from rtc_inspector.ui.style.theme import DARK
 
@@ -38,7 +38,7 @@ def said(diff: EditDiff) -> list[tuple[str | None, str | None, str | None, str]]
     def text(cell: object) -> str | None:
         return getattr(cell, "text", None)
 
-    return [(text(row.old), text(row.new), text(row.predicted), row.made.value) for row in diff.rows]
+    return [(text(row.old), text(row.new), text(row.predicted), row.prediction.value) for row in diff.rows]
 
 
 def test_each_line_of_the_answer_is_told_apart() -> None:

@@ -14,7 +14,7 @@ from stored_run import shown
 from rtc_inspector.core.analyses.agreement import measure
 from rtc_inspector.core.store.rows import LabelRow
 from rtc_inspector.core.taxonomy import Taxonomy, read_taxonomy
-from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.remembered import Remembered

@@ -24,7 +24,7 @@ from rtc_inspector.core.errors import SandboxError, StoreError
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 from rtc_inspector.core.taxonomy import read_taxonomy
-from rtc_inspector.ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue
+from rtc_inspector.ui.labels.queue import Asked, Labelled, QueueKind, make_queue
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 from rtc_inspector.ui.shell.notices import NoticeText, Offer

@@ -18,9 +18,9 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.types import LabelKind
-from rtc_inspector.ui.labels.label_queue import Given, Pace
-from rtc_inspector.ui.labels.label_side import ModeButton
-from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.labels.controls import ModeButton
+from rtc_inspector.ui.labels.panel import LabelsPanel
+from rtc_inspector.ui.labels.queue import LabelRequest, Pace
 from rtc_inspector.ui.style.theme import DARK
 
 
@@ -43,7 +43,7 @@ class Desk:
         self.panel.sample_requested.connect(lambda n: self.show([s.id for s in self.queue].index(n)))
         self.show(0)
 
-    def _store(self, given: Given) -> None:
+    def _store(self, given: LabelRequest) -> None:
         self.asked.append((given.sample_id, given.mode, given.note))
         self.store.add_label(given.sample_id, given.mode, self.panel.name, given.note, run_id=given.run_id)
         if given.sample_id == self.queue[self.at].id:

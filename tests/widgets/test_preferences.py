@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import recites
-from rtc_inspector.ui.project.region_model import SCORE
+from rtc_inspector.ui.project.regions import SCORE
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.style.appearance import Appearance

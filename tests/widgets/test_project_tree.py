@@ -11,8 +11,7 @@ from store_cases import Filled, filled
 from themes import wear
 
 from rtc_inspector.core.store.rows import FileRow
-from rtc_inspector.ui.project.project_nodes import ListedFile, listed_files
-from rtc_inspector.ui.project.project_tree import NAME, REGIONS, SCORE, ProjectModel, ProjectTree
+from rtc_inspector.ui.project.tree import NAME, REGIONS, SCORE, ListedFile, ProjectModel, ProjectTree, listed_files
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK, LIGHT
 

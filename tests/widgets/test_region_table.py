@@ -15,17 +15,18 @@ from waiting import wait_until
 
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.types import Span
-from rtc_inspector.ui.project.region_model import (
+from rtc_inspector.ui.project.regions import (
     DIFFERENCE,
     FILE,
     LINE,
     PASSES,
     SCORE,
     STATE,
+    STATES,
     RegionFilter,
     RegionModel,
+    RegionTable,
 )
-from rtc_inspector.ui.project.region_table import STATES, RegionTable
 from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK

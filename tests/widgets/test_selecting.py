@@ -15,8 +15,7 @@ from waiting import wait_until
 from rtc_inspector.core.regions.admission import as_item
 from rtc_inspector.core.types import Codebase, SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import place
-from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.code.blocks import SourceText, place
 from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.diff.lines import units
 

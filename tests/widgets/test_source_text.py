@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pygments.token import Text
 
-from rtc_inspector.ui.code.highlight import tokenise
-from rtc_inspector.ui.code.source_text import Place, SourceText
+from rtc_inspector.ui.code.blocks import Position, SourceText
+from rtc_inspector.ui.diff.colouring import tokenise
 
 TEXT = "a = 1\r\nb = '😀' + c\rd\n\nend"
 
@@ -20,19 +21,19 @@ def test_lines_end_at_any_of_the_three_ends() -> None:
 def test_every_offset_comes_back_from_its_place(offset: int) -> None:
     source = SourceText(TEXT)
     inside_line_end = TEXT[offset - 1 : offset + 1] == "\r\n"
-    assert source.offset(source.place(offset)) == (offset - 1 if inside_line_end else offset)
+    assert source.offset(source.position(offset)) == (offset - 1 if inside_line_end else offset)
 
 
 def test_columns_count_utf_16_units() -> None:
     source = SourceText(TEXT)
-    assert source.place(TEXT.index("+")) == Place(1, 9)
-    assert TEXT[source.offset(Place(1, 9))] == "+"
+    assert source.position(TEXT.index("+")) == Position(1, 9)
+    assert TEXT[source.offset(Position(1, 9))] == "+"
 
 
 def test_offsets_beyond_the_text_are_its_end() -> None:
     source = SourceText("ab\ncd")
-    assert source.place(99) == Place(1, 2)
-    assert source.offset(Place(1, 99)) == 5
+    assert source.position(99) == Position(1, 2)
+    assert source.offset(Position(1, 99)) == 5
 
 
 def test_separators_that_qt_would_break_at_are_replaced_one_for_one() -> None:
@@ -54,4 +55,4 @@ def test_a_string_over_lines_is_coloured_on_each() -> None:
 
 
 def test_an_unknown_kind_of_file_is_plain() -> None:
-    assert tokenise("anything\nat all", "notes.unknown-ending") == [[], []]
+    assert tokenise("anything\nat all", "notes.unknown-ending") == [[(0, 8, Text)], [(0, 6, Text)]]

@@ -18,7 +18,7 @@ from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.project.region_model import PASSES, SCORE
+from rtc_inspector.ui.project.regions import PASSES, SCORE
 from rtc_inspector.ui.run.lists import run_title
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
@@ -66,8 +66,8 @@ def test_its_items_samples_and_figures_are_shown_by_their_own_names(window: Main
 def test_runs_of_it_are_compared_by_its_figure(window: MainWindow) -> None:
     window.comparing.compare([1, 2])
     page = window.comparing.page
-    wait_until(lambda: bool(page.standings.model.rowCount()))
-    assert page.standings.model.cell(page.standings.model.index(0, 2)).text.startswith("1.00")
+    wait_until(lambda: bool(page.runs.model.rowCount()))
+    assert page.runs.model.cell(page.runs.model.index(0, 2)).text.startswith("1.00")
     assert "agreement of run 2 minus that of run 1" in page.summary.verdict.text()
 
 
@@ -77,9 +77,9 @@ def test_figures_of_compared_runs_are_those_of_all_of_them(window: MainWindow) -
     wait_until(lambda: bool(page.comparisons))
     page.figures_button.click()
     wait_until(lambda: page.in_figures)
-    assert not page.standings.isVisible()
+    assert not page.runs.isVisible()
     page.go_back()
-    assert not page.in_figures and page.standings.isVisible()
+    assert not page.in_figures and page.runs.isVisible()
 
 
 def test_it_can_be_chosen_for_the_next_run(window: MainWindow) -> None:

@@ -20,7 +20,7 @@ from rtc_inspector.core.types import Form, Item, Outcome, Span, Verdict
 from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import presenter, trace
-from rtc_inspector.ui.project.region_model import FILE, LINE
+from rtc_inspector.ui.project.regions import FILE, LINE
 from rtc_inspector.ui.run.starting import WordsDialog, Written
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance

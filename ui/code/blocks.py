@@ -1,65 +1,78 @@
-"""Regions as the code view draws them: which lines, in what state, with what tag."""
+"""Regions as the code view draws them, and a file's text between the store's characters and the editor's columns.
+
+The store counts Unicode characters of the text as it stands in the file; Qt counts UTF-16 units and knows one line end.
+Lines and columns here are 0-based, columns in UTF-16 units.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import SourceFile
-from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.diff.lines import BREAK, units
 from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.style.region_state import RegionState, number, region_state
+
+_BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\ufffd"))
+"""Characters that Qt would turn into line breaks or keeps for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position in the editor."""
+
+    line: int
+    column: int
+
+
+class SourceText:
+    """One file's text with its line table."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        ends = [(match.start(), match.end()) for match in BREAK.finditer(text)]
+        self._starts = [0, *(end for _, end in ends)]
+        self._ends = [*(start for start, _ in ends), len(text)]
+
+    def line(self, number: int) -> str:
+        return self.text[self._starts[number] : self._ends[number]]
+
+    def shown(self) -> str:
+        """Return the text that the editor gets: the same lines with one kind of end."""
+        return BREAK.sub("\n", self.text).translate(_BREAKS_FOR_QT)
+
+    def position(self, offset: int) -> Position:
+        # The last line that starts at or before the offset.
+        line = bisect_right(self._starts, min(max(offset, 0), len(self.text))) - 1
+        return Position(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))
+
+    def offset(self, position: Position) -> int:
+        line = self.line(position.line)
+        if line.isascii():
+            return self._starts[position.line] + min(position.column, len(line))
+        kept = line.encode("utf-16-le", "surrogatepass")[: position.column * 2]
+        return self._starts[position.line] + len(kept.decode("utf-16-le", "ignore"))
 
 
 def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
     """Return the regions' offsets by item id; a region whose text is gone, or could be several places, is left out."""
-    # The file may have changed since the run. Regions that stand where they stood are certain; each round then moves
-    # as many others as possible by one common distance, e.g. by the lines of a comment that was written above them.
+    # The file may have changed since the run. Regions that stand where they stood, or whose text is there once, are
+    # certain; one of several places is right where a neighbour moved as far.
     found = {item.id: item.start for item in items if item.text and text.startswith(item.text, item.start)}
-    while True:
-        possible = {item: _possible(item, items, found, text) for item in items if item.id not in found}
-        distance = _distance(possible)
-        if distance is None:
-            return found
-        found |= {
-            item.id: item.start + distance for item, starts in possible.items() if item.start + distance in starts
-        }
-
-
-def _distance(possible: Mapping[ItemRow, Sequence[int]]) -> int | None:
-    """Return the distance that brings most regions to their text; None when what is left would be a guess."""
-    votes = Counter(start - item.start for item, starts in possible.items() for start in starts)
-    if not votes:
-        return None
-    best = min(votes, key=lambda distance: (-votes[distance], abs(distance)))
-    # A text that stands in one place only tells its distance alone; of several places one would be a guess.
-    sure = {starts[0] - item.start for item, starts in possible.items() if len(starts) == 1}
-    if votes[best] >= 2 or best in sure:
-        return best
-    return min(sure, key=abs, default=None)
-
-
-def _possible(item: ItemRow, items: Sequence[ItemRow], found: Mapping[int, int], text: str) -> list[int]:
-    """Return the offsets where the text could stand without overtaking a region that was found."""
-    lowest, highest = 0, len(text)
-    for other in items:
-        if other.id not in found:
-            continue
-        if other.end <= item.start:
-            lowest = max(lowest, found[other.id] + len(other.text))
-        elif other.start >= item.end:
-            highest = min(highest, found[other.id])
-    return list(_occurrences(item.text, text, lowest, highest))
-
-
-def _occurrences(wanted: str, text: str, lowest: int, highest: int) -> Iterator[int]:
-    start = text.find(wanted, lowest, highest) if wanted else -1
-    while start >= 0:
-        yield start
-        start = text.find(wanted, start + 1, highest)
+    moved = [item for item in items if item.text and item.id not in found]
+    found |= {item.id: text.index(item.text) for item in moved if text.count(item.text) == 1}
+    certain = sorted((item.start, found[item.id] - item.start) for item in items if item.id in found)
+    for item in moved:
+        after = bisect_right(certain, (item.start, 0))
+        for _, distance in certain[max(after - 1, 0) : after + 1]:
+            at = item.start + distance
+            if at >= 0 and text.startswith(item.text, at):
+                found.setdefault(item.id, at)
+    return found
 
 
 TAB = 4
@@ -95,7 +108,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedBlocks:
     """The blocks of a file by line, and the regions whose text is no longer there."""
 
     blocks: tuple[Block, ...]
@@ -103,12 +116,10 @@ class Placed:
 
     @property
     def noun(self) -> str:
-        """Return what one of the regions here is called, by the kind of the first."""
         return next((item.kind for item in self._items()), "region")
 
     @property
     def past(self) -> bool:
-        """Return whether they are the old code of edits."""
         return any(presenter(item).past for item in self._items())
 
     def _items(self) -> tuple[ItemRow, ...]:
@@ -116,21 +127,20 @@ class Placed:
 
     @property
     def moved(self) -> bool:
-        """Return whether the file changed since the run."""
         return bool(self.gone) or any(block.moved for block in self.blocks)
 
 
-def place(items: Iterable[ItemRow], source: SourceText) -> Placed:
+def place(items: Iterable[ItemRow], source: SourceText) -> PlacedBlocks:
     """Find each region in the file as it is now."""
     known = list(items)
     found = anchors(known, source.text)
     blocks = [_block(item, found[item.id], source) for item in known if item.id in found]
     blocks.sort(key=lambda block: (block.first, -block.last))
-    return Placed(tuple(blocks), tuple(item for item in known if item.id not in found))
+    return PlacedBlocks(tuple(blocks), tuple(item for item in known if item.id not in found))
 
 
 def _block(item: ItemRow, at: int, source: SourceText) -> Block:
-    start, end = source.place(at), source.place(at + max(len(item.text) - 1, 0))
+    start, end = source.position(at), source.position(at + max(len(item.text) - 1, 0))
     last = end.line if presenter(item).past else start.line  # an edit may begin deeper than it goes on
     lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
     indent = min(map(indent_of, lines), default=0)

@@ -30,19 +30,16 @@ class CodeFeed(QObject):
         self._root = Path()
 
     def set_items(self, items: Sequence[ItemRow], root: Path) -> None:
-        """Take the items of a run on the project at `root`."""
         self._items, self._root = items, root
         self._place_items()
 
     def leave_run(self) -> None:
-        """Show no item, and no file as it was before an edit of the run; a file of the project stays."""
         self._items, self._chosen = (), None
         self._code.show_item(None)
         self._code.set_items(())
         self._leave_past()
 
     def leave_project(self) -> None:
-        """Show no file of the project that was open, present or past."""
         self._gateway.cancel("past file")
         self._root = Path()
         self._code.leave_project()
@@ -52,7 +49,6 @@ class CodeFeed(QObject):
             self._code.clear()
 
     def show_item(self, item: ItemRow | None) -> None:
-        """Bring an item into view; where there is none, no edit's file is in view either."""
         self._chosen = item
         if item is None:
             self._code.show_item(None)
@@ -73,7 +69,6 @@ class CodeFeed(QObject):
         self._want(first)
 
     def open_file(self, path: str) -> None:
-        """Show a file of the project, else the first item in it."""
         item = next((item for item in self._items if item.path == path), None)
         if item is None or self._code.holds(path):
             self._code.open_file(path)

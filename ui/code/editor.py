@@ -1,8 +1,10 @@
-"""The read-only editor: text, line numbers, regions, the whole file as a strip; it knows no stores or runs."""
+"""The read-only editor: text, line numbers, regions, candidates, the whole file as a strip; it knows no stores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -11,30 +13,246 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
     QTextCursor,
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QWidget
 
-from rtc_inspector.ui.code.block_painter import (
-    CandidateBlock,
-    Canvas,
-    card_words,
-    paint_block,
-    paint_candidates,
-    paint_outline,
-    paint_tag,
-)
-from rtc_inspector.ui.code.blocks import TAB, Block, at_line
-from rtc_inspector.ui.code.highlight import Highlight, TokenSpan
-from rtc_inspector.ui.code.hover_card import HoverCard
-from rtc_inspector.ui.style.controls import SELECTABLE
-from rtc_inspector.ui.style.fonts import fixed_font
-from rtc_inspector.ui.style.marks import draw_mark
-from rtc_inspector.ui.style.region_state import RegionState, state_colour
-from rtc_inspector.ui.style.theme import current_theme
+from rtc_inspector.core.kinds import CONDITIONS, counted, task
+from rtc_inspector.core.run.considered import Considered, Fate
+from rtc_inspector.ui.code.blocks import TAB, Block, SourceText, at_line, indent_of
+from rtc_inspector.ui.diff.colouring import Highlight, TokenSpan
+from rtc_inspector.ui.style.controls import SELECTABLE, column
+from rtc_inspector.ui.style.fonts import fixed_font, interface_font
+from rtc_inspector.ui.style.region_state import RegionState, draw_mark, number, state_colour, state_words
+from rtc_inspector.ui.style.theme import SPACE, current_theme
+
+RADIUS = 5.0
+TAG_HEIGHT = 16.0
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """Where lines stand in the viewport: `top` of line 0, which may be far above the visible part."""
+
+    top: float
+    left: float
+    line_height: float
+    column_width: float
+    width: float
+
+    def rect(self, block: Block) -> QRectF:
+        return self.lines_rect(block.first, block.last, block.indent)
+
+    def lines_rect(self, first: int, last: int, indent: int) -> QRectF:
+        left = self.left + indent * self.column_width - 5
+        top = self.top + first * self.line_height
+        height = (last - first + 1) * self.line_height
+        return QRectF(left, top, max(self.width - left - 8, 60), height)
+
+
+def paint_block(painter: QPainter, canvas: Canvas, block: Block, selected: bool) -> None:
+    """Draw filling and outline; text comes on top of it."""
+    colour = QColor(state_colour(block.state))
+    rect = canvas.rect(block).adjusted(0.5, 0.5, -0.5, -0.5)
+    filling = QColor(colour)
+    filling.setAlphaF(_share(block.state, selected))
+    outline = QColor(current_theme().accent if selected else state_colour(block.state))
+    if not selected:
+        outline.setAlphaF(0.65)
+    dashed = block.state in (RegionState.DROPPED, RegionState.WAITING)
+    line = Qt.PenStyle.DashLine if dashed and not selected else Qt.PenStyle.SolidLine
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(outline, 2.0 if selected else 1.0, line))
+    painter.setBrush(filling)
+    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+def paint_outline(painter: QPainter, canvas: Canvas, lines: range) -> None:
+    """Draw which whole lines a selection comes to: a bar at the left and a dashed frame."""
+    top, height = canvas.top + lines.start * canvas.line_height, len(lines) * canvas.line_height
+    frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(current_theme().accent), 1.2, Qt.PenStyle.DashLine))
+    painter.drawRoundedRect(frame, RADIUS, RADIUS)
+    painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(current_theme().accent))
+
+
+def paint_tag(painter: QPainter, canvas: Canvas, block: Block, font: QFont, text_right: float) -> None:
+    """Draw mark and tag at the right end of the block's first line, unless its code reaches there."""
+    rect = canvas.rect(block)
+    painter.setFont(font)
+    width = painter.fontMetrics().horizontalAdvance(block.tag) + 30 if block.tag else 22
+    right = rect.right() - 4
+    if text_right > right - width:
+        return
+    middle = rect.top() + canvas.line_height / 2
+    draw_mark(painter, QPointF(right - 9, middle), block.state, 12)
+    painter.setPen(QColor(current_theme().muted))
+    box = QRectF(right - width, middle - TAG_HEIGHT / 2, width - 20, TAG_HEIGHT)
+    painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, block.tag)
+
+
+def _share(state: RegionState, selected: bool) -> float:
+    if state is RegionState.DROPPED:
+        return 0.0
+    base = 0.05 if state in (RegionState.WAITING, RegionState.UNJUDGED) else 0.10
+    return base + (0.06 if selected else 0.0)
+
+
+LISTED = 6
+"""Candidates of one line that the card names."""
+FILLING, OUTLINE = 0.06, 0.45
+DEEPEST = 4
+"""Fillings over each other; from there on it grows no darker."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateBlock:
+    """Lines from 0, both inside; columns before the first statement."""
+
+    first: int
+    last: int
+    indent: int
+    considered: Considered
+
+
+def lay_out(found: Sequence[Considered], source: SourceText) -> list[CandidateBlock]:
+    """Return a block for each candidate that was not drawn, with its place in the file."""
+    return [_block(each, source) for each in found if each.fate is not Fate.DRAWN]
+
+
+def _block(each: Considered, source: SourceText) -> CandidateBlock:
+    first = each.region.start_line - 1
+    return CandidateBlock(first, each.region.end_line - 1, indent_of(source.line(first)), each)
+
+
+def paint_candidates(
+    painter: QPainter,
+    canvas: Canvas,
+    blocks: Sequence[CandidateBlock],
+    lines: range,
+    drawn: Collection[int] = (),
+) -> None:
+    """Draw those in view as dotted frames, the darker where the more of them lie over each other.
+
+    Only so dark that text stays readable, and not at all on the lines `drawn`, those of the run's own regions.
+    """
+    depth = Counter(dict.fromkeys(drawn, DEEPEST))
+    for block in blocks:
+        if block.first >= lines.stop or block.last < lines.start:
+            continue
+        covered = block.considered.fate is not Fate.UNCOVERED
+        colour = QColor(current_theme().role("accent" if covered else "region_dropped"))
+        if covered:
+            _fill(painter, canvas, block, lines, colour, depth)
+        colour.setAlphaF(OUTLINE)
+        painter.setPen(QPen(colour, 1.0, Qt.PenStyle.DotLine))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(canvas.lines_rect(block.first, block.last, block.indent).adjusted(1.5, 1.5, -1.5, -1.5))
+
+
+def _fill(
+    painter: QPainter, canvas: Canvas, block: CandidateBlock, lines: range, colour: QColor, depth: Counter[int]
+) -> None:
+    filling = QColor(colour)
+    filling.setAlphaF(FILLING)
+    for line in range(max(block.first, lines.start), min(block.last + 1, lines.stop)):
+        if depth[line] < DEEPEST:
+            painter.fillRect(canvas.lines_rect(line, line, block.indent).adjusted(1.5, 0, -1.5, 0), filling)
+        depth[line] += 1
+
+
+def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
+    """Return the title and text of the card over a line; empty where no candidate is."""
+    here = sorted(
+        (block for block in blocks if block.first <= line <= block.last), key=lambda block: block.last - block.first
+    )
+    if not here:
+        return "", ""
+    some = f"{counted(len(here), 'candidate')} not drawn"
+    title = f"<b>Line {line + 1}</b> · {some} (share of this file's weight)"
+    rows = [_row(block) for block in here[:LISTED]]
+    if len(here) > LISTED:
+        rows.append(f"and {len(here) - LISTED} larger ones")
+    return title, "\n".join(rows)
+
+
+def _row(block: CandidateBlock) -> str:
+    each = block.considered
+    place = f"{block.first + 1}–{block.last + 1}" if block.last > block.first else str(block.first + 1)
+    chance = f" · {each.chance:.1%}" if each.chance else ""
+    return f"{place} · {len(each.region.text)} characters{chance}: {each.why}"
+
+
+MOST_FIGURES = 4
+"""Further ones have no room on the card."""
+
+
+class HoverCard(QFrame):
+    """Lies over the editor near the region, never over its first line."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._room = parent
+        self.setProperty("role", "popup")
+        self.title, self.scores, self.more = QLabel(), QLabel(), QLabel()
+        self.setFont(interface_font())
+        self.more.setProperty("role", "muted")
+        margins = SPACE + 4, SPACE, SPACE + 4, SPACE
+        self._column = column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
+        self.hide()
+
+    def open_words(self, title: str, words: str, place: QRect) -> None:
+        self.title.setText(title)
+        self.scores.hide()
+        self.more.setText(words)
+        self._open_near(place)
+
+    def open(self, block: Block, region: QRect, candidates: str = "") -> None:
+        """Show the card for `block`, whose rectangle in the parent is `region`; `candidates`: what else was there."""
+        item = block.item
+        self.title.setText(f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}")
+        shown = [measure for measure in task(item.task).averaged if measure.name not in CONDITIONS]
+        figures = [
+            f"{measure.title} <b>{number(item.measures[measure.name], sign=measure.lowest < 0)}</b>"
+            for measure in shown
+            if measure.name in item.measures
+        ]
+        self.scores.setText(" &nbsp; ".join(figures[:MOST_FIGURES]))
+        self.scores.setVisible(bool(figures))
+        recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
+        copied = "\nthe same lines stand once more in the file" if item.copied else ""
+        moved = "\nmoved: the file changed since the run" if block.moved else ""
+        others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""
+        self.more.setText(f"{counted(len(item.tests), 'covering test')}{recites}{copied}{moved}{others}")
+        self._open_near(region)
+
+    def _open_near(self, place: QRect) -> None:
+        layout, room = self._column, self._room.width() - 2 * SPACE
+        self.more.setWordWrap(False)
+        layout.activate()
+        wide = layout.sizeHint()
+        # Wrapped only where it must be: Qt gives wrapped text a shape of its own, near to a square.
+        self.more.setWordWrap(wide.width() > room)
+        high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
+        self.setFixedSize(min(wide.width(), room), high)
+        self._stand_near(place)
+        self.show()
+        self.raise_()
+
+    def _stand_near(self, region: QRect) -> None:
+        room = self._room.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE)
+        top = region.bottom() + SPACE // 2
+        if top + self.height() > room.bottom():
+            top = region.top() - self.height() - SPACE // 2
+        left = min(region.left() + SPACE * 3, room.right() - self.width())
+        self.move(max(left, room.left()), max(top, room.top()))
+
 
 HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""
@@ -83,11 +301,9 @@ class CodeEditor(QPlainTextEdit):
 
     @property
     def last_number(self) -> int:
-        """Return the number shown beside the last line."""
         return self.first_number + self.blockCount() - 1
 
     def use_font(self, font: QFont) -> None:
-        """Show the code in another font or size."""
         self.setFont(font)
         self._gutter.setFont(font)
         self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance(" "))
@@ -103,22 +319,18 @@ class CodeEditor(QPlainTextEdit):
         self._make_room()
 
     def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
-        """Colour the text."""
         self._highlight.set_tokens(lines)
 
     def set_blocks(self, blocks: Sequence[Block]) -> None:
-        """Draw these regions, in line order."""
         self.blocks = blocks
         self._repaint()
 
     def set_candidates(self, candidates: Sequence[CandidateBlock]) -> None:
-        """Draw what could have been drawn, too."""
         if candidates or self._candidates:
             self._candidates = candidates
             self._repaint()
 
     def select(self, item_id: int | None) -> None:
-        """Draw one region as the selected one."""
         self._selected = item_id
         self._repaint()
 
@@ -144,7 +356,6 @@ class CodeEditor(QPlainTextEdit):
             self.verticalScrollBar().setValue(max(line - len(visible) // 3, 0))
 
     def canvas(self) -> Canvas:
-        """Return a canvas that says where lines and columns stand at the moment."""
         first = self.firstVisibleBlock()
         height = self.blockBoundingRect(first).height() or self.fontMetrics().lineSpacing()
         offset = self.contentOffset()
@@ -154,14 +365,12 @@ class CodeEditor(QPlainTextEdit):
         return Canvas(top, offset.x() + margin, height, column, float(self.viewport().width()))
 
     def visible_lines(self) -> range:
-        """Return the lines in view, counted from 0."""
         first = self.firstVisibleBlock().blockNumber()
         height = max(self.canvas().line_height, 1)
         count = int(self.viewport().height() / height) + 2
         return range(first, min(first + count, self.blockCount()))
 
     def visible_blocks(self) -> list[Block]:
-        """Return the blocks of the regions in view."""
         lines = self.visible_lines()
         return [block for block in self.blocks if block.first < lines.stop and block.last >= lines.start]
 
@@ -196,7 +405,6 @@ class CodeEditor(QPlainTextEdit):
         self._strip.setGeometry(viewport.right() + 1, inside.top(), self._strip.width(), viewport.height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Open a region's card once the mouse rests on the region."""
         super().mouseMoveEvent(event)
         line = self._line_at(event.position())
         block = at_line(self.blocks, line)
@@ -206,7 +414,6 @@ class CodeEditor(QPlainTextEdit):
             self._rest.start()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        """Select the region by a click without a drag."""
         super().mouseReleaseEvent(event)
         block = at_line(self.blocks, self._line_at(event.position()))
         left = event.button() is Qt.MouseButton.LeftButton
@@ -246,7 +453,6 @@ class Gutter(QWidget):
     """Line numbers, and the mark of each region beside its first line; stands left of the text and scrolls with it."""
 
     def __init__(self, editor: CodeEditor) -> None:
-        """Draw the lines of `editor`."""
         super().__init__(editor)
         self._editor = editor
         self.setAccessibleName("Line numbers")
@@ -291,7 +497,6 @@ class HeatStrip(QWidget):
     line_chosen = Signal(int)
 
     def __init__(self, editor: CodeEditor) -> None:
-        """Draw the lines of `editor`."""
         super().__init__(editor)
         self._editor = editor
         self.setFixedWidth(STRIP)
@@ -300,7 +505,6 @@ class HeatStrip(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw the visible part, then every block; failures are drawn wider than passes."""
         editor, painter = self._editor, QPainter(self)
         theme = current_theme()
         painter.fillRect(self.rect(), QColor(theme.gutter))
@@ -323,6 +527,5 @@ class HeatStrip(QWidget):
         self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._editor.blockCount() - 1))
 
     def _scale(self) -> float:
-        """Return the height of a line in pixels."""
         # A short file is not stretched over the whole strip: a line takes six pixels at most.
         return self.height() / max(self._editor.blockCount(), self.height() / 6, 1)

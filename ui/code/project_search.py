@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rtc_inspector.core.types import SourceFile
-from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.code.blocks import SourceText
 from rtc_inspector.ui.diff.lines import units
 
 MOST = 2_000
@@ -66,7 +66,7 @@ def _in_file(file: SourceFile, words: str, fold: bool) -> Iterator[Hit]:
 
 
 def _hit(path: str, source: SourceText, at: int, size: int) -> Hit:
-    place = source.place(at)
+    place = source.position(at)
     line = source.line(place.line)
     before = at - source.offset(type(place)(place.line, 0))
     lead = len(line) - len(line.lstrip())

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.types import Item, Region, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import OpenFile
+from rtc_inspector.ui.code.blocks import OpenFile, Position, SourceText
 from rtc_inspector.ui.code.editor import CodeEditor
-from rtc_inspector.ui.code.source_text import Place, SourceText
 from rtc_inspector.ui.style.controls import BAR, button, label, on_ground
 from rtc_inspector.ui.style.region_state import state_words, tests_said
 from rtc_inspector.ui.style.theme import SPACE
@@ -36,7 +35,6 @@ class ProbeBar(QWidget):
     probe_asked = Signal()
 
     def __init__(self) -> None:
-        """Start hidden."""
         super().__init__()
         on_ground(self, "status")
         self.setAccessibleName("Selected code")
@@ -54,7 +52,6 @@ class ProbeBar(QWidget):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Fit what is said, which may need a line of its own."""
         super().resizeEvent(event)
         self._fit()
 
@@ -77,13 +74,11 @@ class ProbeBar(QWidget):
         self.show()
 
     def show_answer(self, item: Item) -> None:
-        """Say what the tests say."""
         self.say(
             item.reason.capitalize() + "." if item.reason else f"{tests_said(item.tests)}; deleting it is noticed."
         )
 
     def say(self, text: str) -> None:
-        """Say something about the selection."""
         self.said.setText(text)
         self._fit()
 
@@ -101,7 +96,6 @@ class Selecting(QObject):
     probe_asked = Signal(str, int, int)
 
     def __init__(self, editor: CodeEditor, bar: ProbeBar, gateway: Gateway, shown: Callable[[], OpenFile]) -> None:
-        """Watch `editor`."""
         super().__init__(editor)
         self._editor, self._bar, self._gateway, self._shown = editor, bar, gateway, shown
         self.region: Region | None = None
@@ -119,7 +113,6 @@ class Selecting(QObject):
         self._act(partial(self._ask, "Asking the tests…", self.check_asked))
 
     def probe(self) -> None:
-        """Ask for the round trip on it."""
         self._act(partial(self._ask, "The round trip is on its way…", self.probe_asked))
 
     def _ask(self, said: str, asked: SignalInstance, region: Region) -> None:
@@ -149,14 +142,12 @@ class Selecting(QObject):
             self._begin_rest()
 
     def show_answer(self, item: Item) -> None:
-        """Say what the tests say, if this is still what is selected."""
         region = self.region
         if region is not None and (region.path, region.span) == (item.path, item.span):
             self._waiting = False
             self._bar.show_answer(item)
 
     def say_queued(self) -> None:
-        """Say that the round trip begins once the tests have answered."""
         self._bar.say(QUEUED)
 
     def settle(self) -> None:
@@ -166,7 +157,6 @@ class Selecting(QObject):
         self._waiting = False
 
     def leave(self) -> None:
-        """Speak of no selection: its file is not on show any more."""
         self._rest.stop()
         self._gateway.cancel(KEY)
         self._looking = self._waiting = False
@@ -189,7 +179,7 @@ class Selecting(QObject):
 
     def _offset(self, position: int, text: SourceText) -> int:
         block = self._editor.document().findBlock(position)
-        return text.offset(Place(block.blockNumber(), position - block.position()))
+        return text.offset(Position(block.blockNumber(), position - block.position()))
 
     def _take(self, answer: Region | str) -> None:
         self._looking = False

@@ -3,27 +3,268 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from html import escape
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.run.considered import Considered
+from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.store.rows import ItemRow
-from rtc_inspector.core.types import Codebase, SourceFile, Span
+from rtc_inspector.core.types import Codebase, CoverageMap, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import Block, OpenFile, Placed, neighbour, place
-from rtc_inspector.ui.code.candidates import Candidates
-from rtc_inspector.ui.code.editor import CodeEditor
-from rtc_inspector.ui.code.find_bar import FindBar
-from rtc_inspector.ui.code.header import CodeHeader
-from rtc_inspector.ui.code.highlight import tokenise
+from rtc_inspector.ui.code.blocks import Block, OpenFile, PlacedBlocks, SourceText, neighbour, place
+from rtc_inspector.ui.code.editor import CodeEditor, lay_out
 from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
-from rtc_inspector.ui.code.source_text import SourceText
+from rtc_inspector.ui.diff.colouring import REST, tokenise
 from rtc_inspector.ui.presenters import MARK
-from rtc_inspector.ui.style.controls import bind, column
+from rtc_inspector.ui.style.controls import BAR, bind, button, column, field, label, on_ground, row, switch
+from rtc_inspector.ui.style.fonts import bold
 from rtc_inspector.ui.style.region_state import region_state
+from rtc_inspector.ui.style.theme import SPACE
+
+
+class PathLabel(QLabel):
+    """Takes the room that its neighbours leave."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def show_path(self, path: str) -> None:
+        self._path = path
+        self.setToolTip(path)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        # Measured in bold throughout: only the name is, so it may be a little shorter, never too long.
+        shown = QFontMetrics(bold(self.font())).elidedText(
+            self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1)
+        )
+        head, slash, name = shown.rpartition("/")
+        self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")
+
+
+CANDIDATES = "Candidates"
+ROOMY, NARROW = 600, 480
+"""Pixels from which there is room for more than the name and the buttons, and for buttons that the menu has too."""
+
+
+class CodeHeader(QWidget):
+    """`go_asked` carries step and whether only failures count."""
+
+    go_asked = Signal(int, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        on_ground(self, "header")
+        self.title, self.about = PathLabel(), label(role="caption")
+        self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
+        self.dropped = switch("Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
+        self.failure = button("Next failure", "Next failure", lambda: self.go_asked.emit(1, True))
+        self.previous = button("", "Previous region or edit", lambda: self.go_asked.emit(-1, False), icon="previous")
+        self.next = button("", "Next region or edit", lambda: self.go_asked.emit(1, False), icon="next")
+        self._offers_candidates, self._has_failure = True, False
+        buttons = (self.candidates, self.dropped, self.failure, self.previous, self.next)
+        margins = SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2
+        row(self.title, self.about, *buttons, margins=margins, spacing=SPACE // 2, owner=self, grows=self.title)
+
+    def offer_candidates(self, offered: bool) -> None:
+        self._offers_candidates = offered
+        self._make_room()
+
+    def say_candidates(self, words: str) -> None:
+        self.candidates.setText(words or CANDIDATES)
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Hide, where it is narrow, the count of regions first, then the buttons that the menu has as well."""
+        self.about.setVisible(self.width() >= ROOMY and self.candidates.text() == CANDIDATES)
+        roomy = self.width() >= NARROW
+        self.candidates.setVisible(self._offers_candidates and (roomy or self.candidates.isChecked()))
+        self.failure.setVisible(self._has_failure and roomy)
+
+    def show_file(self, path: str, placed: PlacedBlocks, dropped: int, missing: bool) -> None:
+        self.title.show_path(path)
+        self.about.setText(_about(path, placed, missing))
+        self.dropped.setText(f"{dropped} dropped")
+        self.dropped.setVisible(dropped > 0)
+        self._has_failure = any(block.state.failing for block in placed.blocks)
+        self._make_room()
+
+
+def _about(path: str, placed: PlacedBlocks, missing: bool) -> str:
+    if not path:
+        return ""
+    noun = placed.noun
+    if placed.past:
+        return "the stored old code" if missing else "before the edit"
+    if missing:
+        return f"not on this machine; the stored {noun} is shown"
+    count = sum(block.item.admitted for block in placed.blocks)
+    parts = [counted(count, noun)] if count else []
+    if placed.gone:
+        parts.append(f"changed since the run, {len(placed.gone)} not found")
+    elif placed.moved:
+        parts.append("changed since the run")
+    return " · ".join(parts)
+
+
+class FindBar(QWidget):
+    """A row under the editor: Enter goes on, Shift-Enter back, Escape closes."""
+
+    closed = Signal()
+
+    def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        on_ground(self, "status")
+        self.words = field("Find in file", "Find in file")
+        self.found = label(role="caption")
+        previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True), icon="previous")
+        onward = button("", "Next match (Enter)", self.seek, icon="next")
+        close = button("", "Close (Escape)", self.close_bar, icon="close")
+        parts = (self.words, self.found, previous, onward, close)
+        row(*parts, margins=BAR, spacing=SPACE // 2, owner=self, grows=self.words)
+        self.words.textEdited.connect(lambda: self.seek(from_here=True))
+        self.hide()
+
+    def open_bar(self) -> None:
+        selected = self._editor.textCursor().selectedText()
+        if selected and "\u2029" not in selected:
+            self.words.setText(selected)
+        self.show()
+        self.words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.words.selectAll()
+
+    def close_bar(self) -> None:
+        self.hide()
+        self.closed.emit()
+
+    def seek(self, back: bool = False, from_here: bool = False) -> bool:
+        """Go to the next (previous) match, round the end of the file; whether there is one."""
+        words, editor = self.words.text(), self._editor
+        if not words:
+            self.found.clear()
+            return False
+        if from_here:
+            cursor = editor.textCursor()
+            cursor.setPosition(cursor.selectionStart())
+            editor.setTextCursor(cursor)
+        flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
+        if editor.find(words, flags) or self._find_round(words, flags, back):
+            self.found.clear()
+            return True
+        self.found.setText("Not in this file")
+        return False
+
+    def _find_round(self, words: str, flags: QTextDocument.FindFlag, back: bool) -> bool:
+        editor, before = self._editor, self._editor.textCursor()
+        end = QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start
+        editor.moveCursor(end)
+        if editor.find(words, flags):
+            return True
+        editor.setTextCursor(before)
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.seek(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            super().keyPressEvent(event)
+
+
+KEY = "candidates"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the run that is shown drew its regions. `fingerprint`: of the files it drew from."""
+
+    settings: RegionSettings
+    fingerprint: str
+
+
+class Candidates(QObject):
+    """Follows the header's switch, the open file and the run."""
+
+    def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Callable[[], OpenFile]) -> None:
+        super().__init__(editor)
+        self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
+        self._sampling: Sampling | None = None
+        self._codebase: Codebase | None = None
+        header.offer_candidates(False)
+        header.candidates.toggled.connect(self.refresh)
+
+    def set_codebase(self, codebase: Codebase | None) -> None:
+        self._codebase = codebase
+
+    def set_sampling(self, sampling: Sampling | None) -> None:
+        """Take another run; None where its task draws no regions."""
+        if sampling != self._sampling:
+            self._sampling = sampling
+            self._header.offer_candidates(sampling is not None)
+            self.refresh()
+
+    def refresh(self) -> None:
+        file, text, items = self._shown()
+        if file is None or self._sampling is None or self._codebase is None or not self._header.candidates.isChecked():
+            self._gateway.cancel(KEY)
+            self._editor.set_candidates(())
+            self._header.say_candidates("")
+            return
+        work = partial(_consider, file, self._sampling, self._codebase, tuple(items))
+        self._gateway.submit(KEY, work, partial(self._take, text))
+
+    def _take(self, text: SourceText, found: Sequence[Considered] | str) -> None:
+        # Words in place of candidates say why there are none.
+        if isinstance(found, str):
+            self._editor.set_candidates(())
+            self._header.say_candidates(found)
+            return
+        self._editor.set_candidates(lay_out(found, text))
+        self._header.say_candidates(counted(len(found), "candidate"))
+
+
+def _consider(
+    file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
+) -> Sequence[Considered] | str:
+    """Return the candidates, or why there are none; runs in the background, where the parser is imported too."""
+    from rtc_inspector.core.run.considered import considered
+
+    if file.is_test:
+        return "tests are never sampled"
+    try:
+        return considered(file, sampling.settings, _coverage(sampling.fingerprint, codebase), items)
+    except ProjectError as error:
+        return error.problem
+
+
+@lru_cache(maxsize=2)
+def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
+    """Return the kept coverage of the run's own files, or None where they have changed since."""
+    from rtc_inspector.core.regions.kept_coverage import kept
+    from rtc_inspector.core.source.codebase import content_fingerprint
+
+    return kept(fingerprint) if content_fingerprint(codebase) == fingerprint else None
+
 
 PAST_KEPT = 30
 """Files of the history whose text is kept."""
@@ -52,7 +293,6 @@ class CodeView(QWidget):
     file_opened = Signal(str)
 
     def __init__(self, gateway: Gateway, parent: QWidget | None = None) -> None:
-        """Start without a file."""
         super().__init__(parent)
         self._gateway = gateway
         self._files: dict[str, SourceFile] = {}
@@ -79,7 +319,6 @@ class CodeView(QWidget):
         )
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the handlers of the actions on the code, by the actions' names."""
         return {
             **{id: partial(self.go, step, failing) for _, id, _, step, failing in STEPS},
             "check": self.selecting.check,
@@ -106,7 +345,6 @@ class CodeView(QWidget):
             self.clear()
 
     def leave_project(self) -> None:
-        """Show no file, and keep no text of the project that was open or of its history."""
         self.past = {}
         self.set_codebase(None)
         self.selecting.leave()
@@ -120,7 +358,6 @@ class CodeView(QWidget):
                 self.show_item(self._selected)
 
     def lend_past(self, name: str, text: str) -> None:
-        """Take the text of a file of the history, which is none of the project's present ones."""
         # A history has thousands of files, each of them read when an edit in it is chosen.
         while len(self.past) >= PAST_KEPT:
             oldest = next(iter(self.past))
@@ -129,18 +366,15 @@ class CodeView(QWidget):
         self.lend_text(name, text)
 
     def holds(self, path: str) -> bool:
-        """Return whether the text of a file is here."""
         return path in self._texts
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
-        """Take a run's regions, dropped ones included."""
         self._by_path = {}
         for item in items:
             self._by_path.setdefault(item.path, []).append(item)
         self._place()
 
     def clear(self) -> None:
-        """Show no file."""
         self.path, self.source, self._selected = "", SourceText(""), None
         self.editor.show_text("")
         self._place()
@@ -164,7 +398,6 @@ class CodeView(QWidget):
         self.editor.setTextCursor(cursor)
 
     def show_item(self, item: ItemRow | None) -> None:
-        """Open a region's file, select the region and bring it into view."""
         dropped = self._dropped()
         if item is not None and item.path != self.path:
             self.open_file(item.path)
@@ -220,7 +453,6 @@ class CodeView(QWidget):
         return [item for item in items if item.admitted or item.id == chosen]
 
     def _dropped(self) -> bool:
-        """Return whether what is chosen was dropped."""
         return self._selected is not None and not self._selected.admitted
 
     def _show(self, text: str, first_number: int) -> None:
@@ -228,9 +460,9 @@ class CodeView(QWidget):
         shown = self.source.shown()
         self.editor.show_text(shown, first_number)
         self._place()
-        self._gateway.submit("code tokens", partial(tokenise, shown, self.path), self.editor.set_tokens)
+        self._gateway.submit("code tokens", partial(tokenise, shown, self.path, REST), self.editor.set_tokens)
 
-    def _shown(self) -> Placed:
+    def _shown(self) -> PlacedBlocks:
         if self._missing():
             alone = [replace(self._selected, span=Span(0, self._selected.end))] if self._selected else []
             return place(alone, self.source)

@@ -1,4 +1,4 @@
-"""The page that compares runs: its head, the standings, and below them the summary or two traces."""
+"""The page that compares runs: its head, the runs in a table, and below them the summary or two traces."""
 
 from __future__ import annotations
 
@@ -6,20 +6,133 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from rtc_inspector.core.comparison.export import write_pairs_csv
-from rtc_inspector.core.comparison.values import Comparison, Pair
-from rtc_inspector.ui.compare.standings import Standings
+from rtc_inspector.core.comparison.values import Comparison, Difference, Pair
+from rtc_inspector.core.comparison.words import bounded, capital, further, p_words
+from rtc_inspector.core.kinds import noun
+from rtc_inspector.core.store.rows import RunRow
+from rtc_inspector.ui.compare import REFERENCE
 from rtc_inspector.ui.compare.summary import Summary
 from rtc_inspector.ui.compare.traces import Traces, TraceSide
 from rtc_inspector.ui.figures.exporting import ExportButton
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row
+from rtc_inspector.ui.style.fonts import TextSize
+from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table, widths
 
 if TYPE_CHECKING:
     from rtc_inspector.ui.figures.view import FiguresView
+
+MOST_ROWS = 5
+_JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"
+
+SECONDARY = (3, 5)
+"""Columns of the measure that stands beside the headline."""
+
+
+class RunTable(QWidget):
+    """`chosen(place)` when another run is picked to be held against the reference; `reference_asked(run_id)`."""
+
+    chosen = Signal(int)
+    reference_asked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: Sequence[Comparison] = ()
+        self.model = CellModel(_heads("", ""))
+        self.table = table("Compared runs")
+        self.table.setModel(self.model)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 130)
+        self.table.selectionModel().currentRowChanged.connect(self._choose)
+        bind(self.table, "Return", self.ask_reference, "Make the run the reference")
+        words, keys = REFERENCE
+        bind(self.table, keys, self.ask_reference, words)
+        self.table.doubleClicked.connect(self.ask_reference)
+        for size in self.table.findChildren(TextSize):
+            size.changed.connect(self._fit)
+        column(self.table, owner=self)
+
+    def show_comparisons(self, comparisons: Sequence[Comparison], place: int) -> None:
+        self._shown = comparisons
+        self._fill()
+        self._fit()
+        # The reference stands in the first row.
+        if self.table.currentIndex().row() != place + 1:
+            self.table.setCurrentIndex(self.model.index(place + 1, 0))
+
+    def _fit(self) -> None:
+        rows = min(len(self._shown) + 1, MOST_ROWS) * self.table.verticalHeader().defaultSectionSize()
+        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows + 4)
+
+    @property
+    def run_id(self) -> int | None:
+        at = self.table.currentIndex().row()
+        return self.model.key(at) if 0 <= at < self.model.rowCount() else None
+
+    def _fill(self) -> None:
+        if not self._shown:
+            return
+        first, shown = self._shown[0].first, self._shown[0]
+        self.model.name_columns(_heads(shown.title, shown.secondary_title))
+        for place in SECONDARY:
+            self.table.setColumnHidden(place, not shown.secondary_title)
+        rows = [([*_run_cells(first, "reference"), *[Cell("")] * 4], first.id)]
+        rows += [(self._cells(each), each.second.id) for each in self._shown]
+        self.model.fill(rows)
+
+    def _cells(self, comparison: Comparison) -> list[Cell]:
+        test = comparison.mcnemar
+        tip = f"{p_words(test.p)} by itself; both solved {test.both}, neither {test.neither}, "
+        tip += f"the reference alone {test.only_first}, this run alone {test.only_second}"
+        return [
+            *_run_cells(comparison.second, ""),
+            self._difference(comparison.headline, comparison.decided, comparison.better),
+            self._difference(comparison.secondary, comparison.secondary_decided, 1),
+            Cell(p_words(comparison.p_adjusted), tip=tip),
+            Cell("decided" if comparison.decided else further(comparison.headline, comparison.left) or "–"),
+        ]
+
+    def _difference(self, difference: Difference, decided: bool, better: int) -> Cell:
+        value = (difference.score.value or 0.0) * better
+        colour = "muted" if not decided or not value else "good" if value > 0 else "bad"
+        return Cell(bounded(difference.score), colour=colour, tip="decided" if decided else "undecided")
+
+    def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        if current.row() > 0:
+            self.chosen.emit(current.row() - 1)
+
+    def ask_reference(self, index: QModelIndex | None = None) -> None:
+        if self.table.currentIndex().row() > 0 and self.run_id is not None:
+            self.reference_asked.emit(self.run_id)
+
+
+def _heads(title: str, other: str) -> list[Head]:
+    both = (capital(title), capital(other))
+    return [
+        Head("Run"),
+        Head("Model"),
+        *(Head(each, "Over the whole run") for each in both),
+        *(Head(f"{each} difference", f"Over what is in both runs. {_JOINT}") for each in both),
+        Head("McNemar", "Exact test of what one run alone solved; several runs adjusted by Holm"),
+        Head("More needed", "How many more in both runs could decide an open difference"),
+    ]
+
+
+def _run_cells(run: RunRow, note: str) -> list[Cell]:
+    name = f"{run.id} “{run.name}”" if run.name else f"{run.id}"
+    done = f"{run.items_complete} {noun(run.task)}s"
+    tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {done}\n{run.notes}".strip()
+    return [
+        Cell(f"{name} {note}".strip(), tip=tip),
+        Cell(run.models, tip=run.models),
+        Cell(bounded(run.headline, "")),
+        Cell(bounded(run.secondary)),
+    ]
+
 
 SIDES = "Trace in the reference", "Trace in the other run"
 
@@ -53,21 +166,21 @@ class ComparePage(QWidget):
         self._traces: Traces | None = None
         self._figures: FiguresView | None = None
         self._sides: list[TraceSide] = []
-        self.standings, self.summary = Standings(), summary or Summary()
+        self.runs, self.summary = RunTable(), summary or Summary()
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = QStackedWidget()
         for part in (self._empty, self.summary):
             self._stack.addWidget(part)
         self._lay_out()
-        self.standings.chosen.connect(self._choose)
-        self.standings.reference_asked.connect(self.reference_asked)
+        self.runs.chosen.connect(self._choose)
+        self.runs.reference_asked.connect(self.reference_asked)
         self.summary.opened.connect(self.open_pairs)
 
     def _lay_out(self) -> None:
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
         self.choose_button = button("Choose runs…", "Compare other runs", self.choose_asked.emit, flat=False)
         tip = "Hold all runs against the chosen one (R)"
-        self.reference_button = button("Make reference", tip, self.standings.ask_reference, flat=False)
+        self.reference_button = button("Make reference", tip, self.runs.ask_reference, flat=False)
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
         self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
@@ -75,12 +188,11 @@ class ComparePage(QWidget):
         self.figures_button = button("Figures", tip, self.show_figures, flat=False)
         buttons = self.figures_button, self.export_button, self.reference_button
         head = row(label("Comparison", "title"), None, *buttons, self.choose_button, self.close_button, margins=BAR)
-        column(head, self.standings, self._stack, owner=self)
+        column(head, self.runs, self._stack, owner=self)
         bind(self, "Escape", self.go_back, "Back to the summary, or to the code")
 
     @property
     def traces(self) -> Traces:
-        """Return the traces, made when they are first looked at, so that the page is there sooner."""
         if self._traces is None:
             # They may have been made ahead, while nobody waited.
             while len(self._sides) < len(SIDES):
@@ -94,7 +206,6 @@ class ComparePage(QWidget):
 
     @property
     def figures(self) -> FiguresView:
-        """Return the figures of all the runs together; they are made when they are first looked at."""
         if self._figures is None:
             from rtc_inspector.ui.figures.view import FiguresView
 
@@ -106,28 +217,23 @@ class ComparePage(QWidget):
         return self._figures
 
     def show_figures(self) -> None:
-        """Show the figures of all the runs, and ask for them."""
-        self.standings.hide()
+        self.runs.hide()
         self._stack.setCurrentWidget(self.figures)
         self.figures_asked.emit()
 
     @property
     def in_figures(self) -> bool:
-        """Return whether they are on show."""
         return self._figures is not None and self._stack.currentWidget() is self._figures
 
     def make_side(self) -> None:
-        """Make one of the two sides of the traces, unless they are made."""
         if len(self._sides) < len(SIDES):
             self._sides.append(TraceSide(SIDES[len(self._sides)]))
 
     @property
     def comparison(self) -> Comparison | None:
-        """Return the pair of runs that is looked at."""
         return self.comparisons[self._place] if self._place < len(self.comparisons) else None
 
     def begin(self) -> None:
-        """Clear the page for other runs: whatever was on show was of those before."""
         self._stack.setCurrentWidget(self._empty)
         self.say("Comparing", "The runs are being read.")
 
@@ -136,7 +242,7 @@ class ComparePage(QWidget):
         self.comparisons = ()
         self.summary.list.forget()
         self._empty.say(heading, advice)
-        self.standings.hide()
+        self.runs.hide()
         self._enable(False)
         if not self.in_figures:
             self._stack.setCurrentWidget(self._empty)
@@ -147,38 +253,34 @@ class ComparePage(QWidget):
         self.comparisons = comparisons
         places = (place for place, each in enumerate(comparisons) if each.second.id == looked_at)
         self._place = next(places, 0)
-        self.standings.setVisible(not self.in_figures)
+        self.runs.setVisible(not self.in_figures)
         self._enable(True)
-        self.standings.show_comparisons(comparisons, self._place)
+        self.runs.show_comparisons(comparisons, self._place)
         self.summary.show_comparison(comparisons[self._place])
         if self._stack.currentWidget() is self._empty:
             self.show_summary()
 
     def open_pairs(self, pairs: Sequence[Pair], at: int) -> None:
-        """Show both traces of one of these items."""
         if self.comparison is not None:
             self._stack.setCurrentWidget(self.traces)
-            self.standings.hide()
+            self.runs.hide()
             self.traces.show_pairs(self.comparison, pairs, at)
             self.traces.take_focus()
 
     def show_summary(self) -> None:
-        """Leave the traces; the item that was shown is the chosen one."""
-        self.standings.show()
+        self.runs.show()
         pair = self._traces.pair if self._traces is not None and self._in_traces else None
         self._stack.setCurrentWidget(self.summary)
         self.summary.list.choose(pair)
         self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_back(self) -> None:
-        """Go back from traces or figures to the summary, from there to the code."""
         if self._in_traces or (self.in_figures and self.comparisons):
             self.show_summary()
         else:
             self.closed.emit()
 
     def csv(self) -> str:
-        """Return every common item of all comparisons as a table."""
         # csv writes its own line ends; the default would turn them into others.
         stream = io.StringIO(newline="")
         write_pairs_csv(self.comparisons, stream)
@@ -189,12 +291,11 @@ class ComparePage(QWidget):
         return self._traces is not None and self._stack.currentWidget() is self._traces
 
     def _enable(self, shown: bool) -> None:
-        """Enable the buttons that need a comparison, or disable them."""
         for each in (self.reference_button, self.export_button):
             each.setEnabled(shown)
 
     def _choose(self, place: int) -> None:
-        # Rows become current by themselves when the standings are filled.
+        # Rows become current by themselves when the table is filled.
         if place != self._place and place < len(self.comparisons):
             self._place = place
             self.summary.show_comparison(self.comparisons[place])

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from rtc_inspector.core.comparison.values import Comparison, Pair
 from rtc_inspector.core.comparison.words import run_words
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
-from rtc_inspector.ui.compare.keys import STEPS
-from rtc_inspector.ui.compare.pair_list import place
+from rtc_inspector.ui.compare import STEPS
+from rtc_inspector.ui.compare.summary import place
 from rtc_inspector.ui.panels.diff import DiffPanel
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
 from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, scored_against
@@ -26,7 +26,6 @@ class TraceSide(QWidget):
     left_for = Signal(int, int)
 
     def __init__(self, name: str) -> None:
-        """Empty until `show_item`; `name` is for screen readers."""
         super().__init__()
         self.setProperty("role", "surface")
         self.setAccessibleName(name)
@@ -60,7 +59,6 @@ class TraceSide(QWidget):
             self.diff.clear()
 
     def show_samples(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
-        """Show its samples, unless another item is shown by now."""
         if self._item is None or item.id != self._item.id:
             return
         fresh, self._item = not self._samples, item
@@ -107,7 +105,6 @@ class Traces(QWidget):
     left_for = Signal(int, int)
 
     def __init__(self, sides: Sequence[TraceSide]) -> None:
-        """Empty until `show_pairs`; `sides` are the reference's and the other run's."""
         super().__init__()
         self._comparison: Comparison | None = None
         self._pairs: Sequence[Pair] = ()
@@ -126,22 +123,18 @@ class Traces(QWidget):
 
     @property
     def pair(self) -> Pair | None:
-        """Return the pair that is shown, or None."""
         return self._pairs[self._at] if self._at < len(self._pairs) else None
 
     def show_pairs(self, comparison: Comparison, pairs: Sequence[Pair], at: int) -> None:
-        """Show one of `pairs`; the others can be stepped to."""
         self._comparison, self._pairs, self._at = comparison, pairs, at
         self._show()
 
     def step(self, direction: int) -> None:
-        """Show the next (1) or previous (-1) item."""
         if 0 <= self._at + direction < len(self._pairs):
             self._at += direction
             self._show()
 
     def take_focus(self) -> None:
-        """Take the focus, so that keys act at once."""
         self.sides[0].roundtrip.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self) -> None:

@@ -1,14 +1,14 @@
-"""Token types of a text by line, and the colours and marks of a pane that come of them."""
+"""Colours of code: the tokens of a text, put on the visible lines of an editor or on the panes of a comparison."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pygments.token import _TokenType
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from pygments.token import Comment, Keyword, _TokenType
+from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtWidgets import QPlainTextEdit
 
 from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.diff.pane_lines import PaneLine
@@ -18,14 +18,16 @@ from rtc_inspector.ui.style.theme import current_theme
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-SLICE = 0.008
-"""Seconds of work at a time."""
+MOST_COLOURED = 40_000
+"""Characters of a compared text up to which it is coloured: a longer one would hold the window up."""
+MARGIN = 40
+"""Lines coloured above and below the visible ones."""
+BREATH, REST = 400, 0.001
+"""Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
+at every call of Qt."""
 
-FIRST_SLICE = 0.02
-"""Seconds of work before the first picture: texts of a region's size are coloured at once."""
-
-Span = tuple[int, int, _TokenType]
-"""Start, end (characters of the line) and token type."""
+TokenSpan = tuple[int, int, _TokenType]
+"""Column, length (UTF-16 units), type."""
 
 
 def lexer_for(path: str) -> Lexer:
@@ -44,68 +46,90 @@ def lexer_for(path: str) -> Lexer:
     return found
 
 
-def spans_by_line(texts: Sequence[str], lexer: Lexer) -> Iterator[tuple[int, list[Span]]]:
-    """Yield lines from 0 with their spans, in order, as the lexer gets to them."""
-    number, column, found = 0, 0, list[Span]()
-    for kind, text in lexer.get_tokens("\n".join(texts)):
-        for index, part in enumerate(text.split("\n")):
-            if index:
-                yield number, found
-                number, column, found = number + 1, 0, []
-            if part:
-                found.append((column, column + len(part), kind))
-                column += len(part)
-    yield number, found
+def tokenise(text: str, path: str, rest: float = 0.0) -> list[list[TokenSpan]]:
+    """Return the tokens of each line of `text`, whose line ends are `\\n`; white space left out.
 
-
-class Spans(QObject):
-    """Spans of one text, worked out in slices so that long texts never hold up the window.
-
-    `advanced(first, stop)` names the lines that came.
+    `rest`: seconds that a background thread stands back now and then.
     """
+    lines: list[list[TokenSpan]] = [[]]
+    column = 0
+    for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):
+        if rest and count % BREATH == 0:
+            time.sleep(rest)
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+                column = 0
+            length = units(piece)
+            if length and not piece.isspace():
+                lines[-1].append((column, length, kind))
+            column += length
+    return lines
 
-    advanced = Signal(int, int)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._lines: list[list[Span]] = []
-        self._work: Iterator[tuple[int, list[Span]]] = iter(())
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(lambda: self._step(SLICE))
+class Highlight:
+    """The colours of one editor. Call `paint` whenever other lines come into view."""
 
-    def start(self, texts: Sequence[str], path: str) -> None:
-        """Drop what was there and begin; the first lines are there when this returns."""
-        self._lines = []
-        self._work = spans_by_line(texts, lexer_for(path)) if any(texts) else iter(())
-        # Before the first slice, for this may be the only one: then it stops the timer.
-        self._timer.start()
-        self._step(FIRST_SLICE)
+    def __init__(self, editor: QPlainTextEdit) -> None:
+        self._editor, self._theme = editor, current_theme()
+        self._lines: Sequence[Sequence[TokenSpan]] = ()
+        self._formats: dict[_TokenType, QTextCharFormat] = {}
+        self._generation = 0
 
-    def line(self, number: int) -> list[Span]:
-        """Return the spans of a line from 0; none while it was not reached."""
-        return self._lines[number] if number < len(self._lines) else []
+    def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
+        self._lines = lines
+        self._generation += 1
+        self.paint()
 
-    def _step(self, seconds: float) -> None:
-        """Work for a slice, then tell."""
-        first, deadline = len(self._lines), time.perf_counter() + seconds
-        for _, found in self._work:
-            self._lines.append(found)
-            if time.perf_counter() > deadline:
-                break
-        else:
-            self._timer.stop()
-        if len(self._lines) > first:
-            self.advanced.emit(first, len(self._lines))
+    def paint(self) -> None:
+        if current_theme() is not self._theme:
+            self._theme, self._formats = current_theme(), {}
+            self._generation += 1
+        if not self._lines:
+            return
+        editor = self._editor
+        visible = editor.viewport().height() // max(editor.fontMetrics().lineSpacing(), 1)
+        first = max(editor.verticalScrollBar().value() - MARGIN, 0)
+        block = editor.document().findBlockByNumber(first)
+        for _ in range(visible + 2 * MARGIN):
+            if not block.isValid():
+                return
+            # A block remembers in which round it was coloured; a new text begins with -1.
+            if block.userState() != self._generation:
+                self._colour(block)
+            block = block.next()
+
+    def _colour(self, block: QTextBlock) -> None:
+        number = block.blockNumber()
+        spans = self._lines[number] if number < len(self._lines) else ()
+        ranges = []
+        for start, length, kind in spans:
+            piece = QTextLayout.FormatRange()
+            piece.start, piece.length, piece.format = start, length, self._format(kind)
+            ranges.append(piece)
+        # Formats of the layout leave the document alone: setting those of the text would lay all of it out again.
+        block.layout().setFormats(ranges)
+        block.setUserState(self._generation)
+        self._editor.document().markContentsDirty(block.position(), block.length())
+
+    def _format(self, kind: _TokenType) -> QTextCharFormat:
+        if kind not in self._formats:
+            made = _foreground(self._theme.token(kind))
+            if kind in Comment:  # type: ignore[comparison-overlap]
+                made.setFontItalic(True)
+            if kind is Keyword:
+                made.setFontWeight(QFont.Weight.DemiBold)
+            self._formats[kind] = made
+        return self._formats[kind]
 
 
 class Colouring(QSyntaxHighlighter):
-    """Colours block `i` as `lines[i]` says; tokens come from the spans of the line's side."""
+    """Colours block `i` of a pane as `lines[i]` says."""
 
-    def __init__(self, document: QTextDocument, spans: Sequence[Spans]) -> None:
-        """`spans`: of each text, from the left."""
+    def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
-        self._spans = spans
         self._lines: Sequence[PaneLine] = ()
+        self._tokens: Sequence[Sequence[Sequence[TokenSpan]]] = ()
         self._dim = True
         self._theme = current_theme()
         self._formats: dict[tuple[_TokenType | None, int | None], QTextCharFormat] = {}
@@ -116,9 +140,9 @@ class Colouring(QSyntaxHighlighter):
             self._theme, self._formats = current_theme(), {}
             self.rehighlight()
 
-    def set_lines(self, lines: Sequence[PaneLine], dim: bool) -> None:
-        """Set the lines that the blocks show. `dim`: lines whose change is mere form are greyed, without marks."""
-        self._lines, self._dim = lines, dim
+    def set_lines(self, lines: Sequence[PaneLine], tokens: Sequence[Sequence[Sequence[TokenSpan]]], dim: bool) -> None:
+        """Take what the blocks show, and the tokens of each side. `dim`: changes of mere form are greyed, unmarked."""
+        self._lines, self._tokens, self._dim = lines, tokens, dim
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
         number = self.currentBlock().blockNumber()
@@ -128,25 +152,21 @@ class Colouring(QSyntaxHighlighter):
         if line.side is None:
             return
         if line.form and self._dim:
-            self.setFormat(0, len(line.text), _foreground(current_theme().muted))
+            self.setFormat(0, len(text), _foreground(current_theme().muted))
             return
-        # Text of marked ranges is coloured below once more, with the mark under it.
-        marks = () if line.kind is Kind.EQUAL else line.marks
+        shown = () if line.kind is Kind.EQUAL else line.marks
+        marks = [(units(line.text[:start]), units(line.text[:end])) for start, end in shown]
         for start, end in marks:
-            self._set(text, start, end, None, line.colour)
-        for start, end, kind in self._spans[line.side].line(line.number):
-            self._set(text, start, end, kind, None)
+            self.setFormat(start, end - start, self._format(None, line.colour))
+        tokens = self._tokens[line.side]
+        for start, length, kind in tokens[line.number] if line.number < len(tokens) else ():
+            self.setFormat(start, length, self._format(kind, None))
             for low, high in marks:
-                if low < end and start < high:
-                    self._set(text, max(start, low), min(end, high), kind, line.colour)
-
-    def _set(self, text: str, start: int, end: int, kind: _TokenType | None, tone: int | None) -> None:
-        """Format a range of characters. `tone`: of the mark that lies under it."""
-        first = units(text[:start])
-        self.setFormat(first, units(text[:end]) - first, self._format(kind, tone))
+                first, last = max(start, low), min(start + length, high)
+                if first < last:
+                    self.setFormat(first, last - first, self._format(kind, line.colour))
 
     def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
-        """Return the format of a token type, with or without a mark; made once."""
         if (kind, tone) not in self._formats:
             theme = current_theme()
             made = _foreground(theme.text if kind is None else theme.token(kind))
@@ -157,7 +177,6 @@ class Colouring(QSyntaxHighlighter):
 
 
 def _foreground(colour: str) -> QTextCharFormat:
-    """Return the format of text of one colour."""
     made = QTextCharFormat()
     made.setForeground(QColor(colour))
     return made

@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QWidget
 
-from rtc_inspector.ui.diff.colouring import Spans
+from rtc_inspector.ui.diff.colouring import MOST_COLOURED, tokenise
 from rtc_inspector.ui.diff.lines import PAIR
 from rtc_inspector.ui.diff.pane import Pane
 from rtc_inspector.ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from rtc_inspector.ui.diff.rows import Kind, TextDiff
 from rtc_inspector.ui.style.controls import FOCUS_RING, column, label, row, split
-from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 LEAST = 3.0
@@ -54,7 +54,6 @@ class LinkedScrolling(QObject):
         source.valueChanged.connect(follow)
 
     def _follow_row(self, source: Pane, target: Pane) -> None:
-        """Put another pane's cursor on the same row."""
         # Only the pane that somebody moves in leads: the others' cursors move because of it.
         if source.hasFocus() and source.row() != target.row():
             target.go_to(source.row())
@@ -73,7 +72,6 @@ class ChangeMap(QWidget):
     row_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Empty until `set_lines`."""
         super().__init__(parent)
         self._rows = 1
         self._marks: list[tuple[int, int, PaneLine]] = []
@@ -82,7 +80,6 @@ class ChangeMap(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def set_lines(self, lines: Sequence[PaneLine]) -> None:
-        """Take the changes from a line a row; neighbours of one kind become one mark."""
         self._rows = max(1, len(lines))
         self._marks = []
         for number, line in enumerate(lines):
@@ -110,7 +107,6 @@ class ChangeMap(QWidget):
         self.row_chosen.emit(int(event.position().y() / max(1, self.height()) * self._rows))
 
     def _colour(self, line: PaneLine) -> str:
-        """Return a mark's colour by the line's kind; mere form is grey."""
         if line.form:
             return current_theme().border
         return current_theme().role({Kind.INSERTED: "good", Kind.DELETED: "bad"}.get(line.kind, "warn"))
@@ -136,10 +132,9 @@ class Columns(QWidget):
         self._lines: Lines = PairLines(TextDiff((), (), False), (1, 1))
         self._changes: list[PaneLine] = []
         self._wrap = False
-        self.spans = tuple(Spans(self) for _ in titles)
-        self.sides = tuple(Pane(title, self.spans, self) for title in titles)
+        self.sides = tuple(Pane(title, self) for title in titles)
         self.left, self.right = self.sides[0], self.sides[-1]
-        self.single = Pane("", self.spans, self)
+        self.single = Pane("", self)
         self.panes = *self.sides, self.single
         self.description = QPlainTextEdit(self, readOnly=True, tabChangesFocus=True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
@@ -159,7 +154,6 @@ class Columns(QWidget):
         self.name_sides(titles)
 
     def name_sides(self, titles: Sequence[str]) -> None:
-        """Say what each text is, in the headings and to screen readers."""
         whole = " and ".join([", ".join(titles[:-1]), titles[-1]])
         names = *(title[:1].upper() + title[1:] for title in titles), whole.capitalize()
         for pane, holder, name in zip(self.panes, (*self._titled, self._whole), names, strict=True):
@@ -194,58 +188,50 @@ class Columns(QWidget):
 
     @property
     def unified(self) -> bool:
-        """Return whether both texts stand in one column."""
         return self._stack.currentIndex() == 1
 
     @property
     def active(self) -> Pane:
-        """Return the pane that keys act on."""
         if self.unified:
             return self.single
         return next((pane for pane in self.sides if pane.hasFocus()), self.right)
 
     def show_lines(self, lines: Lines, path: str) -> None:
-        """Show a comparison of as many texts as there are panes."""
         self._lines = lines
-        for spans, side in zip(self.spans, lines.columns(), strict=True):
-            spans.start([line.text for line in side if line.side is not None], path)
+        texts = ("\n".join(line.text for line in side if line.side is not None) for side in lines.columns())
+        tokens = [tokenise(text, path) if 0 < len(text) <= MOST_COLOURED else [] for text in texts]
+        for pane in self.panes:
+            pane.tokens = tokens
         self._fill()
 
     def show_last(self, shown: bool) -> None:
-        """Return whether the last text is there."""
         self._titled[-1].setVisible(shown)
         self._rewrap()
 
     def show_description(self, text: str, shown: bool) -> None:
-        """Show the description, or take it away."""
         if text != self.description.toPlainText():
             self.description.setPlainText(text)
         self._middle.setVisible(shown and bool(text))
 
     def set_unified(self, on: bool) -> None:
-        """Show all texts in one column, or side by side."""
         self._stack.setCurrentIndex(int(on))
         self._fill()
 
     def set_wrap(self, on: bool) -> None:
-        """Wrap long lines in every pane, rows aligned."""
         self._wrap = on
         for pane in self.panes:
             pane.set_wrap(on)
         self._align()
 
     def set_dim(self, on: bool) -> None:
-        """Grey changes of mere form."""
         for pane in self.panes:
             pane.set_dim(on)
 
     def starts(self, skip_form: bool) -> list[int]:
-        """Return the rows at which a change starts."""
         lines = self.single.lines if self.unified else self._changes
         return change_starts(lines, skip_form)
 
     def go_to(self, number: int) -> None:
-        """Make a row current in every pane on show, in the middle of what is seen."""
         for pane in (self.single,) if self.unified else self.sides:
             pane.go_to(number, centre=True)
 
@@ -256,7 +242,6 @@ class Columns(QWidget):
         return next(places, None)
 
     def _fill(self) -> None:
-        """Hand the panes on show their lines."""
         if self.unified:
             lines = self._lines.single()
             self.single.set_lines(lines)
@@ -269,12 +254,10 @@ class Columns(QWidget):
         self._align()
 
     def _rewrap(self) -> None:
-        """Align again, after a width has changed, once it is quiet."""
         if self._wrap:
             self._timer.start()
 
     def _align(self) -> None:
-        """Give rows of all panes one height."""
         if self.unified or not self.left.lines:
             return
         if not self._wrap:
@@ -293,13 +276,11 @@ class Columns(QWidget):
 
 
 def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:
-    """Lay the rows out again only if that changes anything."""
     if list(pane.padding or [0] * len(lines)) != list(padding or [0] * len(lines)):
         pane.set_lines(lines, padding)
 
 
 def _titled(title: str, pane: QWidget) -> QWidget:
-    """Return a pane under its heading."""
     holder = QWidget()
     holder.setProperty("role", "surface")
     heading = row(label(title, "heading"), margins=(SPACE, SPACE // 2, SPACE, SPACE // 2))

@@ -61,7 +61,6 @@ def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:
 
 
 def _names(breaks: frozenset[str]) -> str:
-    """Return line breaks as people write them."""
     names = {"\r\n": "CRLF", "\r": "CR", "\n": "LF"}
     return "/".join(sorted(names[b] for b in breaks))
 

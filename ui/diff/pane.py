@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -21,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from rtc_inspector.ui.diff.colouring import Colouring, Spans
+from rtc_inspector.ui.diff.colouring import Colouring, TokenSpan
 from rtc_inspector.ui.diff.pane_lines import PaneLine
 from rtc_inspector.ui.diff.rows import Kind
 from rtc_inspector.ui.style.controls import FOCUS_RING, SELECTABLE
@@ -41,14 +40,14 @@ class Pane(QPlainTextEdit):
 
     Attributes:
         lines: what is shown; `padding`: empty visual lines that each one ends with.
+        tokens: of each side's lines, for their colours.
         dim: whether changes of mere form are greyed.
     """
 
     resized = Signal()
     _made = False
 
-    def __init__(self, name: str, spans: Sequence[Spans], parent: QWidget | None = None) -> None:
-        """`name` is what screen readers say."""
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(
             parent, readOnly=True, undoRedoEnabled=False, tabChangesFocus=True, textInteractionFlags=SELECTABLE
         )
@@ -57,12 +56,10 @@ class Pane(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.lines: Sequence[PaneLine] = ()
         self.padding: Sequence[int] = ()
-        self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
+        self.tokens: Sequence[Sequence[Sequence[TokenSpan]]] = ()
         self.dim = True
-        self._colouring = Colouring(self.document(), spans)
+        self._colouring = Colouring(self.document())
         self._gutter = Gutter(self)
-        for side, each in enumerate(spans):
-            each.advanced.connect(partial(self._recolour, side))
         self.updateRequest.connect(self._gutter.follow)
         self.cursorPositionChanged.connect(self._repaint)
         # This sends a FontChange, which `changeEvent` must not answer yet: hence `_made`.
@@ -78,8 +75,7 @@ class Pane(QPlainTextEdit):
         row, top = self.row(), self.verticalScrollBar().value()
         same = self.lines == lines
         self.lines, self.padding = lines, padding
-        self._blocks = _index(lines, len(self._blocks))
-        self._colouring.set_lines(lines, self.dim)
+        self._colouring.set_lines(lines, self.tokens, self.dim)
         extra = padding or [0] * len(lines)
         # One block a row, fillers too: a row of one pane is then found in the other by its number.
         self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
@@ -89,9 +85,8 @@ class Pane(QPlainTextEdit):
             self.verticalScrollBar().setValue(top)
 
     def set_dim(self, dim: bool) -> None:
-        """Grey changes of mere form, or show them like any other."""
         self.dim = dim
-        self._colouring.set_lines(self.lines, dim)
+        self._colouring.set_lines(self.lines, self.tokens, dim)
         self._colouring.rehighlight()
         self._repaint()
 
@@ -101,11 +96,9 @@ class Pane(QPlainTextEdit):
         self.setWordWrapMode(mode.WrapAnywhere if wrap else mode.NoWrap)
 
     def row(self) -> int:
-        """Return the row the text cursor is in."""
         return self.textCursor().blockNumber()
 
     def go_to(self, row: int, centre: bool = False) -> None:
-        """Put the text cursor at the start of a row."""
         block = self.document().findBlockByNumber(row)
         if block.isValid():
             self.setTextCursor(QTextCursor(block))
@@ -113,7 +106,6 @@ class Pane(QPlainTextEdit):
                 self.centerCursor()
 
     def heights(self) -> list[int]:
-        """Return how many visual lines each row takes at the present width when wrapped."""
         width = self.viewport().width() - 2 * self.document().documentMargin()
         columns = max(1, math.floor(width / self.fontMetrics().horizontalAdvance("0")))
         # Even wide characters, which take two columns, leave half a line of them in one: most lines need no layout.
@@ -125,7 +117,6 @@ class Pane(QPlainTextEdit):
             self.blockBoundingRect(self.document().findBlockByNumber(number))
 
     def _height(self, text: str, width: float) -> int:
-        """Return the number of visual lines of one text, laid out as the document does it."""
         layout = QTextLayout(text, self.font())
         layout.setTextOption(self.document().defaultTextOption())
         layout.beginLayout()
@@ -135,7 +126,6 @@ class Pane(QPlainTextEdit):
         return max(1, layout.lineCount())
 
     def visible_rows(self) -> Iterator[tuple[int, QRectF]]:
-        """Yield the numbers of the rows in sight, each with its place in the viewport."""
         block = self.firstVisibleBlock()
         bottom = self.viewport().height()
         while block.isValid() and block.blockNumber() < len(self.lines):
@@ -156,7 +146,6 @@ class Pane(QPlainTextEdit):
         return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Draw the rows first, then the text over them."""
         painter = QPainter(self.viewport())
         width, current = self.viewport().width(), self.row()
         for number, place in self.visible_rows():
@@ -177,7 +166,6 @@ class Pane(QPlainTextEdit):
         self.resized.emit()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Fit line numbers and wrapping to text of another size; colour the text in another theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and self._made:
             self._measure()
@@ -187,7 +175,6 @@ class Pane(QPlainTextEdit):
             self._colouring.follow_theme()
 
     def set_gutter_width(self, width: int) -> None:
-        """Leave room for the gutter."""
         self.setViewportMargins(width, 0, 0, 0)
         self._gutter.place(self.contentsRect())
 
@@ -210,28 +197,18 @@ class Pane(QPlainTextEdit):
         self._gutter.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """Return a small size: the window decides."""
         return QSize(240, 160)
-
-    def _recolour(self, side: int, first: int, stop: int) -> None:
-        """Colour the lines of a side that got their spans."""
-        blocks = self._blocks[side]
-        for number in range(first, stop):
-            if number in blocks:
-                self._colouring.rehighlightBlock(self.document().findBlockByNumber(blocks[number]))
 
 
 class Gutter(QWidget):
     """Line numbers and signs beside a pane, drawn from the pane's own blocks, so that the two never part."""
 
     def __init__(self, pane: Pane) -> None:
-        """Empty until `fit`."""
         super().__init__(pane)
         self._pane = pane
         self._columns: list[int] = []
 
     def fit(self, lines: Sequence[PaneLine]) -> None:
-        """Make room for the widest line numbers and the sign."""
         digit = self._pane.fontMetrics().horizontalAdvance("0")
         columns = zip(*(line.labels for line in lines), strict=True)
         widest = [max(2, *map(len, column)) for column in columns] or [2]
@@ -240,11 +217,9 @@ class Gutter(QWidget):
         self.update()
 
     def place(self, contents: QRect) -> None:
-        """Stand at the left edge of the pane."""
         self.setGeometry(contents.left(), contents.top(), self.sizeHint().width(), contents.height())
 
     def follow(self, rect: QRect, scrolled: int) -> None:
-        """Scroll or redraw, since the viewport has moved or changed."""
         if scrolled:
             self.scroll(0, scrolled)
         else:
@@ -265,7 +240,6 @@ class Gutter(QWidget):
             self._row(painter, self._pane.lines[number], place, current=number == self._pane.row())
 
     def _row(self, painter: QPainter, line: PaneLine, place: QRectF, *, current: bool) -> None:
-        """Draw one row: its ground, its numbers, its sign, and a bar where the text cursor is."""
         theme, height = current_theme(), self._pane.fontMetrics().height()
         ground = self._pane.ground(line)
         if ground is not None:
@@ -283,7 +257,6 @@ class Gutter(QWidget):
             self._sign(painter, line, QRectF(left, place.top(), self.width() - left, height))
 
     def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
-        """Draw the sign of what became of the line, in bold and in the colour of its side."""
         theme = current_theme()
         dimmed = line.form and self._pane.dim
         colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
@@ -292,15 +265,6 @@ class Gutter(QWidget):
         painter.setPen(QColor(colour))
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft, line.sign)
         painter.restore()
-
-
-def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
-    """Return for each side which block shows a line, by the line's number."""
-    places: tuple[dict[int, int], ...] = tuple({} for _ in range(sides))
-    for block, line in enumerate(lines):
-        if line.side is not None:
-            places[line.side][line.number] = block
-    return places
 
 
 def _selected_text(block: QTextBlock, start: int, end: int) -> str:

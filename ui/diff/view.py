@@ -1,4 +1,4 @@
-"""What every comparison has around its panes, and the comparison of original and reconstruction."""
+"""Comparisons with what surrounds their panes: of original and reconstruction, of an edit and its prediction."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from rtc_inspector.ui.diff.columns import Columns
 from rtc_inspector.ui.diff.lines import PAIR, Sides
-from rtc_inspector.ui.diff.pane_lines import Lines, PairLines, patch
-from rtc_inspector.ui.diff.rows import Kind, TextDiff, compare
+from rtc_inspector.ui.diff.pane_lines import EditLines, Lines, PairLines, ShownEdit, patch
+from rtc_inspector.ui.diff.rows import EditDiff, Kind, Prediction, TextDiff, compare
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
@@ -27,6 +27,8 @@ from rtc_inspector.ui.style.theme import SPACE
 
 STEPS = (("Next change", "Alt+Down"), ("Previous change", "Alt+Up"))
 """Words and key of each step from change to change."""
+
+EDIT_TITLES = ("Old", "New", "Predicted")
 
 Copies = Sequence[tuple[str, Callable[[], str]]]
 
@@ -74,7 +76,6 @@ class DiffFrame(QWidget):
     def _present(
         self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str
     ) -> None:
-        """Show a comparison from its first change on."""
         self._description = description
         self.title.setText(title)
         self.summary.setText(summary)
@@ -102,7 +103,6 @@ class DiffFrame(QWidget):
             self.columns.active.setFocus()
 
     def _starts(self) -> list[int]:
-        """Return the changes to step through."""
         return self.columns.starts(skip_form=False)
 
     def _set_unified(self, on: bool) -> None:
@@ -115,12 +115,10 @@ class DiffFrame(QWidget):
         self.columns.show_description(self._description, self.between.isChecked())
 
     def _around(self) -> tuple[list[int], list[int]]:
-        """Return the changes before and after the current row."""
         here, starts = self.columns.active.row(), self._starts()
         return [start for start in starts if start < here], [start for start in starts if start > here]
 
     def _follow(self) -> None:
-        """Enable the steps that lead somewhere."""
         before, after = self._around()
         self.previous.setEnabled(bool(before))
         self.next.setEnabled(bool(after))
@@ -130,7 +128,6 @@ class DiffView(DiffFrame):
     """Everything about one pair of texts."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Empty until `show_pair`."""
         self._pair = ("", "")
         self._shown: tuple[object, ...] = ()
         self._diff: TextDiff | None = None
@@ -146,13 +143,11 @@ class DiffView(DiffFrame):
         self.clear()
 
     def name_sides(self, titles: Sides) -> None:
-        """Say what each text is, in headings and in what can be copied."""
         self.columns.name_sides(titles)
         for action, title in zip(self.copy.menu().actions(), titles, strict=False):
             action.setText(title[:1].upper() + title[1:])
 
     def clear(self) -> None:
-        """Show that there is nothing to compare."""
         self.show_pair("", "", "", "")
 
     def show_pair(
@@ -190,10 +185,54 @@ class DiffView(DiffFrame):
 
 
 def _summary(diff: TextDiff) -> str:
-    """Return in one line how the two texts differ."""
     if diff.equal:
         return "Identical"
     counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
     said = [f"{count:,} {word}" for count, word in counts if count]
     lines = ", ".join(said).replace(" ", " line " if said[:1] and said[0].startswith("1 ") else " lines ", 1)
     return f"Same syntax tree: {lines}" if diff.same_tree else lines
+
+
+class EditView(DiffFrame):
+    """Everything about one edit and one prediction of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._shown: ShownEdit | None = None
+        copies = (
+            ("Old", lambda: self._text("old")),
+            ("New", lambda: self._text("new")),
+            ("Predicted", lambda: self._text("predicted")),
+            ("The edit", lambda: patch(compare(self._text("old"), self._text("new"), python=False))),
+        )
+        super().__init__(EDIT_TITLES, copies, described=True, parent=parent)
+        self.wrap.setChecked(True)
+
+    def show_edit(self, edit: ShownEdit) -> None:
+        if edit == self._shown:
+            return
+        self._shown, self._first_line = edit, edit.first_line
+        there = edit.predicted is not None
+        lines = EditLines(edit)
+        summary = _edit_summary(lines.diff, edit) if there else "not predicted yet"
+        self.columns.show_last(there)
+        self._present(lines, edit.path, edit.title, summary, lines.diff.notes, edit.description)
+
+    def _text(self, name: str) -> str:
+        return getattr(self._shown, name, "") or ""
+
+
+def _edit_summary(diff: EditDiff, edit: ShownEdit) -> str:
+    if edit.predicted == edit.new:
+        return "As the new code"
+    if edit.predicted == edit.old:
+        return "The old code, unchanged"
+    words = {
+        Prediction.DONE: "as in the new code",
+        Prediction.KEPT: "as in the old",
+        Prediction.OTHER: "as in neither",
+        Prediction.MISSING: "missing",
+    }
+    if diff.count(Prediction.DONE) + diff.count(Prediction.SAME) == len(diff.rows):
+        return "As the new code but for white space at line ends"
+    counts = [f"{diff.count(made):,} {said}" for made, said in words.items() if diff.count(made)]
+    return f"Lines: {', '.join(counts)}"

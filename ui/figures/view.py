@@ -27,8 +27,7 @@ from rtc_inspector.core.figures.reading import Mark, groups_of, in_words, marks,
 from rtc_inspector.ui.figures.cells import Cells
 from rtc_inspector.ui.figures.exporting import ExportButton
 from rtc_inspector.ui.figures.plot import Plot
-from rtc_inspector.ui.style.controls import ElidedLabel, column, discard, label, on_ground, row, switch
-from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.controls import ElidedLabel, Flow, column, discard, label, on_ground, row, switch
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 MOST_NAMED, MOST_VALUED = 8, 3

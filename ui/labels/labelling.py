@@ -1,4 +1,4 @@
-"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for."""
+"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for; and labels as files."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from rtc_inspector.core.errors import Bug
-from rtc_inspector.core.store.labels import mode_names
+from rtc_inspector.core.errors import Bug, UserError
+from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.store.label_import import import_labels
+from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
+from rtc_inspector.core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow, TestRow
 from rtc_inspector.core.syntax import around
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind, SourceFile
 from rtc_inspector.ui.background.scribe import Scribe
-from rtc_inspector.ui.labels.label_bars import LabelQueueBar
-from rtc_inspector.ui.labels.label_queue import TELLING, Asked, Given, Labelled, LabelQueue, QueueKind, make_queue
-from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.labels.controls import LabelQueueBar
+from rtc_inspector.ui.labels.panel import LabelsPanel
+from rtc_inspector.ui.labels.queue import TELLING, Asked, Labelled, LabelQueue, LabelRequest, QueueKind, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt
 from rtc_inspector.ui.reading.rereading import Rereading
+from rtc_inspector.ui.shell.fields import ask_where
+from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.remembered import Remembered
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.core.store.writer import Store
+
+Write = Callable[["Reader", Sequence[int], TextIO], int]
 
 KEPT = 200
 """Samples kept ready to be shown again."""
@@ -115,7 +124,6 @@ class Labelling(QObject):
 
     @property
     def taxonomy(self) -> Taxonomy:
-        """Return the error modes in use."""
         return self._panel.taxonomy
 
     @property
@@ -124,7 +132,6 @@ class Labelling(QObject):
         return self._panel.blind.isChecked()
 
     def runs(self) -> list[int]:
-        """Return the runs that are labelled: the one on show, or all of its project."""
         run, overview = self._inspection.run, self._inspection.overview
         if run is None or overview is None:
             return []
@@ -132,7 +139,6 @@ class Labelling(QObject):
         return same if self._bar.whole_project else [run.id]
 
     def rebuild(self) -> None:
-        """Read which samples there are and begin at the first one without a label."""
         run, database = self._inspection.run, self._inspection.database
         if run is not None and database is not None:
             desk = Desk(database, run.id, tuple(self.runs()))
@@ -150,7 +156,6 @@ class Labelling(QObject):
             self._reading.ask(partial(_read_stock, desk.runs), take, self._inspection.report)
 
     def rename(self, name: str) -> None:
-        """Label under another name from now on."""
         self._panel.set_name(name)
         self._rename(name)
 
@@ -162,7 +167,6 @@ class Labelling(QObject):
     # ---- the queue
 
     def _move(self, before: LookedAt, now: LookedAt) -> None:
-        """Leave the desk with its run: nothing that was begun there can be labelled any more."""
         if before.same_run(now):
             return
         self._desk, self._queue, self._ready = None, LabelQueue(), {}
@@ -209,7 +213,6 @@ class Labelling(QObject):
     # ---- one sample
 
     def _show(self) -> None:
-        """Show the sample whose turn it is, at once where it is ready."""
         wanted = self._queue.current
         self._say()
         if wanted is None:
@@ -253,7 +256,7 @@ class Labelling(QObject):
 
     # ---- what the annotator says
 
-    def _store(self, given: Given) -> None:
+    def _store(self, given: LabelRequest) -> None:
         desk, panel, sample_id, mode, note = self._desk, self._panel, given.sample_id, given.mode, given.note
         if desk is None or given.run_id not in desk.runs:
             raise Bug(f"a label for run {given.run_id} at a desk of {desk}")
@@ -307,7 +310,6 @@ def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
 
 
 def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: Reader) -> list[Subject]:
-    """Return the samples with their regions, descriptions, labels, and what stands around them."""
     made = []
     for sample_id in wanted:
         item_id = reader.item_of(sample_id)
@@ -331,3 +333,86 @@ def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
 
 def _nothing(label_id: int) -> None:
     """Do nothing: it is stored, and shown already."""
+
+
+WRITERS: dict[str, tuple[Write, str]] = {
+    "jsonl": (write_labels_jsonl, "label"),
+    "csv": (write_labels_csv, "label"),
+    "json": (write_label_studio, "labelled sample"),
+    "tasks.json": (partial(write_label_studio, unlabelled=True), "sample"),
+}
+"""By what a file's name ends in: the writer, and what it counts."""
+INTERFACE = "xml"
+READ = "Labels (*.json *.jsonl *.csv);;All files (*)"
+
+
+class LabelFiles(QObject):
+    """`imported` when labels came in."""
+
+    imported = Signal()
+
+    def __init__(
+        self, window: QWidget, labelling: Labelling, inspection: Inspection, scribe: Scribe, notices: NoticeBar
+    ) -> None:
+        super().__init__(window)
+        self._window, self._labelling = window, labelling
+        self._inspection, self._scribe, self._notices = inspection, scribe, notices
+
+    def ask_export(self, ending: str) -> None:
+        runs = self._labelling.runs()
+        if not runs:
+            return
+        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{_runs_named(runs)}.{ending}"
+        kinds = f"Labels (*.{ending.rpartition('.')[2]})"
+        path = ask_where(self._window, "Export labels", proposed, kinds, ending)
+        if path is not None:
+            self.export(runs, path, ending)
+
+    def export(self, runs: Sequence[int], path: Path, ending: str) -> None:
+        work = partial(_write, runs, path, ending, self._labelling.taxonomy)
+        self._inspection.ask("export labels", work, self._notices.say, of_run=False)
+
+    def ask_import(self) -> None:
+        runs = self._labelling.runs()
+        if not runs:
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, "Import labels", "", READ)
+        if name:
+            self.take_in(runs, Path(name))
+
+    def take_in(self, runs: Sequence[int], path: Path) -> None:
+        """Add the labels of a file that these runs do not have yet."""
+        database = self._inspection.database
+        if database is not None:
+            self._scribe.write(database, partial(_read, runs, path), self._say_imported, wait=False)
+
+    def _say_imported(self, new: int) -> None:
+        self._notices.say(NoticeText(f"{counted(new, 'new label')} came in."))
+        self.imported.emit()
+
+
+def _runs_named(runs: Sequence[int]) -> str:
+    return f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
+
+
+def _write(runs: Sequence[int], path: Path, ending: str, taxonomy: Taxonomy, reader: Reader) -> NoticeText:
+    try:
+        # Line ends are the writer's: CSV ends its lines in a way of its own.
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            if ending == INTERFACE:
+                stream.write(labelling_interface(taxonomy))
+                return NoticeText(f"Written to {path}: paste it into the labelling setup of a Label Studio project.")
+            writer, noun = WRITERS[ending]
+            count = writer(reader, runs, stream)
+    except OSError as error:
+        what = "interface" if ending == INTERFACE else "labels"
+        raise UserError(f"The {what} could not be written: {error}.", "Choose another folder.") from error
+    return NoticeText(f"{counted(count, noun)} written to {path}.")
+
+
+def _read(runs: Sequence[int], path: Path, store: Store) -> int:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}.", "Choose another file.") from error
+    return import_labels(store, runs, text)

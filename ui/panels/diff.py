@@ -7,10 +7,10 @@ from functools import cached_property
 from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
-from rtc_inspector.ui.diff.edit_view import EditView, ShownEdit, shown_edit
-from rtc_inspector.ui.diff.equivalence import MOST_CHARACTERS
 from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
-from rtc_inspector.ui.diff.view import DiffView
+from rtc_inspector.ui.diff.pane_lines import ShownEdit, shown_edit
+from rtc_inspector.ui.diff.rows import MOST_CHARACTERS
+from rtc_inspector.ui.diff.view import DiffView, EditView
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.presenters import describes, presenter
 from rtc_inspector.ui.style.controls import column

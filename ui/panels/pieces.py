@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, Q
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QSizePolicy, QWidget
 
 from rtc_inspector.core.kinds import counted
-from rtc_inspector.ui.diff.colouring import Span, lexer_for, spans_by_line
+from rtc_inspector.ui.diff.colouring import TokenSpan, tokenise
 from rtc_inspector.ui.diff.lines import level, split
 from rtc_inspector.ui.style.controls import (
     FOCUS_RING,
@@ -148,7 +148,7 @@ class CodePeek(QWidget):
     def __init__(self, most: int = 4) -> None:
         super().__init__()
         self._most = most
-        self._lines: list[tuple[str, list[Span]]] = []
+        self._lines: list[tuple[str, list[TokenSpan]]] = []
         self._before, self._more = "", ""
         write_fixed(self, 8.5)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -158,8 +158,7 @@ class CodePeek(QWidget):
         texts = level(split(text).texts)
         shown = texts[start : start + self._most]
         self._before = f"… {counted(start, 'line')} as in the original" if start else ""
-        spans = [found for _, found in spans_by_line(shown, lexer_for(path))]
-        self._lines = list(zip(shown, spans, strict=True)) if shown else []
+        self._lines = list(zip(shown, tokenise("\n".join(shown), path), strict=False))
         left = len(texts) - start - len(shown)
         self._more = f"… {counted(left, 'more line')}" if left else ""
         self.setAccessibleName(text)
@@ -179,11 +178,14 @@ class CodePeek(QWidget):
             painter.drawText(QPointF(PAD, y), self._before)
             y += metrics.lineSpacing()
         for text, spans in self._lines:
-            for start, end, kind in spans:
+            units = text.encode("utf-16-le", "surrogatepass")
+            for start, length, kind in spans:
                 painter.setPen(QColor(theme.token(kind)))
+                before = units[: 2 * start].decode("utf-16-le", "surrogatepass")
+                piece = units[2 * start : 2 * (start + length)].decode("utf-16-le", "surrogatepass")
                 # Measured from the line's beginning: a tab is as wide as what stands before it leaves.
-                x = PAD + metrics.horizontalAdvance(text[:start].expandtabs(4))
-                painter.drawText(QPointF(x, y), text[start:end].expandtabs(4))
+                x = PAD + metrics.horizontalAdvance(before.expandtabs(4))
+                painter.drawText(QPointF(x, y), piece.expandtabs(4))
             y += metrics.lineSpacing()
         painter.setPen(QColor(theme.muted))
         painter.drawText(QPointF(PAD, y), self._more)

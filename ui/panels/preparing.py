@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.ui.style.controls import column, give_role, label, on_ground, push, row
-from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE
 
 LOAD, LEARN, DRAW, ASK = range(4)

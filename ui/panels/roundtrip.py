@@ -17,8 +17,7 @@ from rtc_inspector.core.types import Form
 from rtc_inspector.ui.panels.pieces import Badge, CardScroll, CodePeek, EmptyState
 from rtc_inspector.ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
 from rtc_inspector.ui.presenters import Node, presenter, rebuilt, role_name, trace
-from rtc_inspector.ui.style.controls import ElidedLabel, button, column, discard, label, on_ground, row
-from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.controls import ElidedLabel, Flow, button, column, discard, label, on_ground, row
 from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
 from rtc_inspector.ui.style.theme import SPACE
 

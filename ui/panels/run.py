@@ -15,8 +15,7 @@ from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.provenance import Groups, as_text, provenance
 from rtc_inspector.ui.style.controls import bind, button, column, label, row, split, to_clipboard
-from rtc_inspector.ui.style.fonts import bold
-from rtc_inspector.ui.style.text_size import TextSize, grown
+from rtc_inspector.ui.style.fonts import TextSize, bold, grown
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:

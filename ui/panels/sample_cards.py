@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, first_difference
 from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites
-from rtc_inspector.ui.style.controls import ElidedLabel, Margins, bind, breakable, column, label, row
-from rtc_inspector.ui.style.flow import Flow
+from rtc_inspector.ui.style.controls import ElidedLabel, Flow, Margins, bind, breakable, column, label, row
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.outcomes import verdict_badge
 from rtc_inspector.ui.style.theme import SPACE

@@ -13,7 +13,7 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
 from rtc_inspector.core.types import Form
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
-from rtc_inspector.ui.diff.rows import Cell, Kind, Row, compare
+from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
 from rtc_inspector.ui.presenters import presenter, recites, scored_against
 from rtc_inspector.ui.style.outcomes import sign
 
@@ -117,7 +117,7 @@ def _short(test: TestRow) -> TestRow:
     return replace(test, message=message)
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: DiffRow) -> dict[str, Any]:
     signs = {Kind.EQUAL: ("", ""), Kind.CHANGED: ("~", "~"), Kind.INSERTED: ("", "+"), Kind.DELETED: ("-", "")}
     left, right = signs[row.kind]
     return {

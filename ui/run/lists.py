@@ -18,9 +18,9 @@ from rtc_inspector.ui.background.scribe import Scribe
 from rtc_inspector.ui.reading.inspection import Inspection, Overview, Wanted
 from rtc_inspector.ui.shell.fields import level_labels, show_modal
 from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
+from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
-from rtc_inspector.ui.style.text_size import open_at
 from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.auditing import Auditing
 from rtc_inspector.ui.window.comparing import Comparing, proposed

@@ -19,7 +19,7 @@ from rtc_inspector.ui.shell.model_options import backward_value, forward_value
 from rtc_inspector.ui.shell.notices import Choice, Offer, OfferBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.controls import PAGE, bind, column, label, row
-from rtc_inspector.ui.style.text_size import open_at
+from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.theme import SPACE
 
 

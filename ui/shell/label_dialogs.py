@@ -27,8 +27,8 @@ from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from rtc_inspector.ui.shell.fields import error_words, say
 from rtc_inspector.ui.style.controls import PAGE, bind, column, field, label, push, row, to_clipboard
+from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table
-from rtc_inspector.ui.style.text_size import open_at
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from rtc_inspector.ui.background.gateway import Errand, Gateway
 from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say
 from rtc_inspector.ui.shell.setting_fields import field_of
 from rtc_inspector.ui.style.controls import DIALOG, column, field, label
-from rtc_inspector.ui.style.fonts import write_fixed
-from rtc_inspector.ui.style.text_size import keep_on_screen
+from rtc_inspector.ui.style.fonts import keep_on_screen, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:

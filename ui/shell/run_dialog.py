@@ -34,7 +34,7 @@ from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
 from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from rtc_inspector.ui.shell.status_line import duration
 from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
-from rtc_inspector.ui.style.text_size import FRAME, keep_on_screen
+from rtc_inspector.ui.style.fonts import FRAME, keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
 ROOMY, NARROWEST = 960, 700

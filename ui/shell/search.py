@@ -38,9 +38,8 @@ from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.project_search import Hit, Hits, search
 from rtc_inspector.ui.style.controls import FilterField, column, label
-from rtc_inspector.ui.style.fonts import fixed_font
+from rtc_inspector.ui.style.fonts import fixed_font, open_at
 from rtc_inspector.ui.style.icons import icon
-from rtc_inspector.ui.style.text_size import open_at
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 Index = QModelIndex | QPersistentModelIndex

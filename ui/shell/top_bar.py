@@ -13,8 +13,8 @@ from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.shell.fields import Choice, ChoiceBox
 from rtc_inspector.ui.shell.search import SearchField
 from rtc_inspector.ui.style.controls import button, on_ground, row
+from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.icons import icon
-from rtc_inspector.ui.style.text_size import grown
 from rtc_inspector.ui.style.theme import SPACE
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResiz
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from rtc_inspector.ui.style.controls import column, label, on_ground, push, row
-from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 TITLE = "How well does a local model understand your code?"

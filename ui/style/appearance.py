@@ -33,7 +33,6 @@ class Appearance(QObject):
     """
 
     def __init__(self, app: QApplication, choice: str = "system") -> None:
-        """Style the application at once, before any window is shown, so that nothing flashes white."""
         super().__init__(app)
         self._app = app
         self.choice = choice
@@ -48,7 +47,6 @@ class Appearance(QObject):
         app.styleHints().colorSchemeChanged.connect(self._follow)
 
     def choose(self, choice: str) -> None:
-        """Switch to one of CHOICES. Raises ValueError for another."""
         if choice not in CHOICES:
             raise ValueError(choice)
         self.choice = choice

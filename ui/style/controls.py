@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLayoutItem,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -101,13 +102,11 @@ class ElidedLabel(QLabel):
             self.setProperty("role", role)
 
     def setText(self, text: str) -> None:  # noqa: N802
-        """Show another text (as QLabel does)."""
         super().setText(text)
         self.setToolTip(text)
         self.setAccessibleName(text)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """Return a least size without width: the text is cut to the room there is."""
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -139,7 +138,6 @@ class FilterField(QLineEdit):
         self.textChanged.connect(lambda text: self._pause.start() if text else self.settle())
 
     def settle(self) -> None:
-        """Wait for no further key."""
         self._pause.stop()
         self.settled.emit(self.text())
 
@@ -211,7 +209,6 @@ class MenuButton(QToolButton):
         self.setMenu(QMenu(self))
 
     def offer(self, words: str, act: Callable[[], object]) -> None:
-        """Add one more entry, at the end of the menu."""
         self.menu().addAction(words).triggered.connect(lambda: act())
 
 
@@ -290,7 +287,6 @@ class Section(QWidget):
     """A titled part: heading at the left, a label or control at the right, content below."""
 
     def __init__(self, title: str, content: QWidget, right: QWidget | None = None) -> None:
-        """Put `content` under `title`."""
         super().__init__()
         on_ground(self, "surface")
         self.heading = QLabel(title)
@@ -324,3 +320,87 @@ def _filled(
         else:
             made.addLayout(part, int(part is grows))
     return made
+
+
+QWIDGETSIZE_MAX = (1 << 24) - 1
+"""Qt's own limit, which Python is not told of."""
+
+
+class Flow(QLayout):
+    """Left to right, top to bottom; hidden widgets take no room."""
+
+    def __init__(self, parts: Sequence[QWidget], spacing: int) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._sizes: list[tuple[QLayoutItem, QSize, QSize]] | None = None
+        self._gap = spacing
+        self.setContentsMargins(0, 0, 0, 0)
+        for part in parts:
+            self.addWidget(part)
+
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
+        self._items.append(item)
+        self._sizes = None
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem:  # noqa: N802
+        return self._items[index] if 0 <= index < len(self._items) else None  # type: ignore[return-value]
+
+    def takeAt(self, index: int) -> QLayoutItem:  # noqa: N802
+        self._sizes = None
+        return self._items.pop(index) if 0 <= index < len(self._items) else None  # type: ignore[return-value]
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        return True
+
+    def invalidate(self) -> None:
+        self._sizes = None
+        super().invalidate()
+
+    def _measured(self) -> list[tuple[QLayoutItem, QSize, QSize]]:
+        """Return what is not hidden, each with its size hint and its smallest size.
+
+        Kept until `invalidate`: Qt asks for heights several times a layout, and each question to an item from Python
+        costs more than all the arithmetic here.
+        """
+        if self._sizes is None:
+            self._sizes = [(each, each.sizeHint(), each.minimumSize()) for each in self._items if not each.isEmpty()]
+        return self._sizes
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        around = self.contentsMargins()
+        inner = QRect(0, 0, width - around.left() - around.right(), 0)
+        return self._place(inner, move=False) + around.top() + around.bottom()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        sizes = [size for _, size, _ in self._measured()]
+        width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
+        return QSize(width, max((size.height() for size in sizes), default=0)).grownBy(self.contentsMargins())
+
+    def minimumSize(self) -> QSize:  # noqa: N802
+        made = QSize()
+        for _, _, least in self._measured():
+            made = made.expandedTo(least)
+        return made.grownBy(self.contentsMargins())
+
+    def setGeometry(self, rect: QRect) -> None:  # noqa: N802
+        super().setGeometry(rect)
+        self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        x, y, height = rect.x(), rect.y(), 0
+        line = max((hint.height() for _, hint, _ in self._measured()), default=0)
+        for item, hint, least in self._measured():
+            size = hint.boundedTo(QSize(max(rect.width(), least.width()), QWIDGETSIZE_MAX))
+            if x > rect.x() and x + size.width() > rect.right() + 1:
+                x, y = rect.x(), y + line + self._gap
+            if move:
+                item.setGeometry(QRect(x, y + (line - size.height()) // 2, size.width(), size.height()))
+            x += size.width() + self._gap
+            height = y + line - rect.y()
+        return height

@@ -16,7 +16,6 @@ class Sign:
 
     @property
     def text(self) -> str:
-        """Return both as one text."""
         return f"{self.symbol} {self.word}"
 
 

@@ -26,8 +26,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from rtc_inspector.ui.style.fonts import bold
-from rtc_inspector.ui.style.text_size import TextSize, grown
+from rtc_inspector.ui.style.fonts import TextSize, bold, grown
 from rtc_inspector.ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -118,7 +117,6 @@ class CellModel(ListedRows):
     shown: Sequence[tuple[Sequence[Cell], int]] = ()
 
     def __init__(self, heads: Sequence[Head]) -> None:
-        """Empty until `fill`."""
         super().__init__()
         self._take_heads(heads)
 
@@ -141,7 +139,6 @@ class CellModel(ListedRows):
         self.say_changed()
 
     def name_columns(self, heads: Sequence[Head]) -> None:
-        """Give the columns, as many as there are, other headings."""
         self._take_heads(heads)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
@@ -160,11 +157,9 @@ class CellModel(ListedRows):
         self.endInsertColumns()
 
     def key(self, row: int) -> int:
-        """Return the key of what a row was made from."""
         return self.shown[row][1]
 
     def cell(self, index: Index) -> Cell:
-        """Return the cell at an index."""
         return self.shown[index.row()][0][index.column()]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

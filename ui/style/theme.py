@@ -86,7 +86,6 @@ class Theme:
 
     @property
     def dark(self) -> bool:
-        """Return whether light text stands on a dark ground."""
         return self.name == "dark"
 
     def tint(self, colour: str, share: float = 0.12) -> str:
@@ -107,11 +106,9 @@ class Theme:
         return found
 
     def series(self, tone: str, place: int) -> str:
-        """Return the colour of the line or bar at a place: that of its tone, or the next one of the palette."""
         return self.role(tone) if tone else self.palette[place % len(self.palette)]
 
     def token(self, kind: _TokenType) -> str:
-        """Return the colour of a pygments token type."""
         # `Name.Function.Magic` has no colour of its own: then that of `Name.Function`, and so on up to `Token`.
         probe: _TokenType | None = kind
         while probe is not None:
@@ -183,7 +180,6 @@ _PALETTES = (
 
 
 def _theme(name: str, column: int) -> Theme:
-    """Return the theme whose colours stand in a column of the tables above."""
     tokens = {kind: colours[column] for kind, colours in _TOKENS.items()}
     roles = {role: colours[column] for role, colours in _ROLES.items()}
     return Theme(name=name, tokens=tokens, palette=_PALETTES[column], **roles)

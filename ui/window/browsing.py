@@ -17,13 +17,12 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, TestRow
 from rtc_inspector.core.types import Codebase, Form
 from rtc_inspector.ui.background.turns import Turns, Work
-from rtc_inspector.ui.code.candidates import Sampling
 from rtc_inspector.ui.code.code_feed import CodeFeed
-from rtc_inspector.ui.code.view import present_path
+from rtc_inspector.ui.code.view import Sampling, present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
-from rtc_inspector.ui.history.feed import HistoryFeed
 from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
-from rtc_inspector.ui.project.project_nodes import first_code, listed_files
+from rtc_inspector.ui.project.history import HistoryFeed
+from rtc_inspector.ui.project.tree import first_code, listed_files
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.window.window_parts import WindowParts

@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from rtc_inspector.ui.style.controls import PAGE, FilterField, column, has_words, label, on_ground, push, row, split
-from rtc_inspector.ui.style.fonts import bold
-from rtc_inspector.ui.style.text_size import grown, open_at
+from rtc_inspector.ui.style.fonts import bold, grown, open_at
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 KeyGroup = tuple[str, Sequence[tuple[str, str]]]

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QWidget
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.store.labels import mode_names
 from rtc_inspector.core.taxonomy import Taxonomy, TaxonomyFile
-from rtc_inspector.ui.labels.label_files import LabelFiles
-from rtc_inspector.ui.labels.label_queue import QueueKind
-from rtc_inspector.ui.labels.labelling import Labelling
+from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling
+from rtc_inspector.ui.labels.queue import QueueKind
 from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection
 from rtc_inspector.ui.shell.fields import error_words, show_modal
 from rtc_inspector.ui.shell.notices import NoticeText

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.setting import described
-from rtc_inspector.ui.compare.keys import REFERENCE
-from rtc_inspector.ui.compare.keys import STEPS as ITEMS
+from rtc_inspector.ui.compare import REFERENCE
+from rtc_inspector.ui.compare import STEPS as ITEMS
 from rtc_inspector.ui.diff.view import STEPS as CHANGES
-from rtc_inspector.ui.labels.label_actions import keys_of
+from rtc_inspector.ui.labels.controls import keys_of
 from rtc_inspector.ui.shell.fields import form, heading, indent, level_labels, show_modal
 from rtc_inspector.ui.shell.remembered import SCALES, Remembered
 from rtc_inspector.ui.shell.welcome import Step, Tour

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from rtc_inspector.ui.labels.label_actions import keys_of
+from rtc_inspector.ui.labels.controls import keys_of
 from rtc_inspector.ui.style.appearance import CHOICES
 from rtc_inspector.ui.window.help import KeyGroup
 

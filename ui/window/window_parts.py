@@ -16,18 +16,18 @@ from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QWid
 from rtc_inspector.core.kinds import Kind
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.view import CodeView
-from rtc_inspector.ui.history.panel import HistoryPanel
-from rtc_inspector.ui.labels.label_bars import LabelQueueBar
-from rtc_inspector.ui.labels.label_queue import QueueKind
-from rtc_inspector.ui.labels.labels import LabelsPanel
+from rtc_inspector.ui.labels.controls import LabelQueueBar
+from rtc_inspector.ui.labels.panel import LabelsPanel
+from rtc_inspector.ui.labels.queue import QueueKind
 from rtc_inspector.ui.panels.diff import DiffPanel
 from rtc_inspector.ui.panels.preparing import Preparing
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
 from rtc_inspector.ui.panels.run import RunPanel
 from rtc_inspector.ui.panels.sample_tabs import MetricsPanel, PromptPanel, TestsPanel
 from rtc_inspector.ui.panels.wide import WidePanel
-from rtc_inspector.ui.project.project_tree import ProjectTree
-from rtc_inspector.ui.project.region_table import RegionTable
+from rtc_inspector.ui.project.history import HistoryPanel
+from rtc_inspector.ui.project.regions import RegionTable
+from rtc_inspector.ui.project.tree import ProjectTree
 from rtc_inspector.ui.shell.notices import NoticeBar, OfferBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.status_line import StatusLine

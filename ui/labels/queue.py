@@ -56,25 +56,20 @@ class LabelQueue:
 
     @property
     def done(self) -> int:
-        """Return how many samples of the queue are done with."""
         return sum(sample in self.labelled for sample in self.samples)
 
     @property
     def current(self) -> int | None:
-        """Return the sample on show."""
         return self.samples[self.at] if self.samples else None
 
     def mark(self, sample_id: int, labelled: bool) -> None:
-        """Note that a sample of the queue got a label, or lost it."""
         (self.labelled.add if labelled else self.labelled.discard)(sample_id)
 
     def step(self, by: int) -> bool:
-        """Go on or back; whether there was somewhere to go."""
         before, self.at = self.at, min(max(self.at + by, 0), max(len(self.samples) - 1, 0))
         return self.at != before
 
     def around(self) -> list[int]:
-        """Return the samples that are wanted next."""
         return self.samples[max(self.at - 1, 0) : self.at + 4]
 
     def go_to(self, sample_id: int) -> None:
@@ -84,7 +79,6 @@ class LabelQueue:
         self.at = self.samples.index(sample_id)
 
     def go_to_first_open(self) -> None:
-        """Show the first sample without a label."""
         self.at = next((at for at, sample in enumerate(self.samples) if sample not in self.labelled), 0)
 
 
@@ -134,14 +128,12 @@ class Pace:
     """Counts labels given in this session."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds."""
         self._clock = clock
         self._gaps: deque[float] = deque(maxlen=WINDOW)
         self._last: float | None = None
         self.count = 0
 
     def add(self) -> None:
-        """Count a label that is given now."""
         now = self._clock()
         if self._last is not None and now - self._last <= PAUSE:
             self._gaps.append(now - self._last)
@@ -149,7 +141,6 @@ class Pace:
         self.count += 1
 
     def take_back(self) -> None:
-        """Take back the last label, which was undone."""
         self.count = max(0, self.count - 1)
 
     def per_hour(self) -> int | None:
@@ -164,7 +155,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LabelRequest:
     """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it.
 
     `mode` as in LabelRow: none, one or several ids; without mode and note a label is taken back.
@@ -180,37 +171,32 @@ class LabelSession:
     """The labels that one annotator gave on the samples of one queue, the last one first to be undone."""
 
     def __init__(self) -> None:
-        self._before: list[Given] = []
+        self._before: list[LabelRequest] = []
         self._pace = Pace()
         self._progress = ""
 
     @property
     def text(self) -> str:
-        """Return how far the queue is done, and the pace."""
         return self._progress + self._pace.text()
 
     def set_progress(self, done: int, total: int) -> None:
-        """Record how far the queue is done."""
         self._progress = f"{done:,} of {total:,} · "
 
-    def add(self, given: Given, own: LabelRow | None, *, counts: bool) -> None:
+    def add(self, given: LabelRequest, own: LabelRow | None, *, counts: bool) -> None:
         """Note a label given where `own` was; one that takes a label back counts for nothing."""
         self._before.append(replace(given, mode=own.mode if own else "", note=own.note if own else ""))
         if counts:
             self._pace.add()
 
-    def take_back(self) -> Given | None:
-        """Undo the last one."""
+    def take_back(self) -> LabelRequest | None:
         if not self._before:
             return None
         self._pace.take_back()
         return self._before.pop()
 
     def forget(self) -> None:
-        """Begin anew: the next annotator can undo none of these labels, and has a count and a pace of their own."""
         self._before.clear()
         self._pace = Pace()
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to undo."""
         return bool(self._before)

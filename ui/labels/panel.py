@@ -2,26 +2,137 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow, TestRow
 from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of, name_keys
-from rtc_inspector.ui.labels.label_bars import LabelBar
-from rtc_inspector.ui.labels.label_queue import Given, LabelSession
-from rtc_inspector.ui.labels.label_side import LabelSide
-from rtc_inspector.ui.labels.label_subject import LabelSubject
-from rtc_inspector.ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
+from rtc_inspector.core.types import LabelKind
+from rtc_inspector.ui.labels.controls import LabelActions, LabelBar, LabelSide, keys_of, name_keys
+from rtc_inspector.ui.labels.queue import LabelRequest, LabelSession
+from rtc_inspector.ui.labels.subject import LabelSubject
 from rtc_inspector.ui.panels.pieces import CardScroll, EmptyState
 from rtc_inspector.ui.presenters import sample_name
-from rtc_inspector.ui.style.controls import bind, column, split
-from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.ui.style.controls import bind, button, column, embolden, label, row, split
+from rtc_inspector.ui.style.fonts import grown
+from rtc_inspector.ui.style.theme import SPACE
+
+ACROSS = 4
+"""Cards beside each other before the next row begins."""
+
+
+NameOf = Callable[[str], str]
+"""The names of a label's error modes, by its ids."""
+
+
+def is_decision(label: LabelRow) -> bool:
+    """Return whether it decides between annotators, and is not one's own label."""
+    return label.kind == LabelKind.ADJUDICATION
+
+
+def own_label(labels: Sequence[LabelRow], annotator: str) -> LabelRow | None:
+    """Return the label that an annotator gave last, or None; a decision is none."""
+    return next((each for each in reversed(labels) if each.annotator == annotator and not is_decision(each)), None)
+
+
+def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
+    """Return the decision made last, or None."""
+    return next((each for each in reversed(labels) if is_decision(each)), None)
+
+
+def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[LabelRow]:
+    """Return the label of each annotator that holds; `shuffle` seeds an order that tells nothing of who is who."""
+    last = {each.annotator: each for each in labels if not is_decision(each)}
+    held = [each for each in last.values() if each.mode]
+    if shuffle is not None:
+        random.Random(shuffle).shuffle(held)
+    return held
+
+
+def history_line(entry: LabelRow, name_of: NameOf) -> str:
+    """Return one entry of the history in words."""
+    said = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
+    who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"
+    note = f": {entry.note}" if entry.note else ""
+    return f"{who} · {said}{note} · {minute(entry.made_at)}"
+
+
+def minute(time: str) -> str:
+    """Return a stored time, to the minute."""
+    return time[:16].replace("T", " ")
+
+
+class Opinions(QWidget):
+    """Cards side by side, one key or click to decide for one of them: `accepted(place)`."""
+
+    accepted = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("What the annotators said")
+        self.cards: list[OpinionCard] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self._grid.setSpacing(SPACE)
+        self.hide()
+
+    def show_labels(
+        self, held: Sequence[LabelRow], decided: LabelRow | None, keys: Sequence[str], name_of: NameOf, *, blind: bool
+    ) -> None:
+        """Show these; an empty list hides the cards. `blind` leaves out who gave them, and when.
+
+        Cards are used again, so that a step to the next sample is quick.
+        """
+        for place in range(len(self.cards), len(held)):
+            self.cards.append(OpinionCard(partial(self.accepted.emit, place)))
+            self._grid.addWidget(self.cards[place], place // ACROSS, place % ACROSS)
+        for place, card in enumerate(self.cards):
+            card.setVisible(place < len(held))
+        for place, (each, card) in enumerate(zip(held, self.cards, strict=False)):
+            who = f"Annotator {place + 1}" if blind else each.annotator or "unnamed"
+            accepted = decided is not None and set(decided.modes) == set(each.modes)
+            card.show_label(who, "" if blind else minute(each.made_at), name_of(each.mode), each.note)
+            card.show_key(keys[place] if place < len(keys) else "", accepted)
+        self.setVisible(bool(held))
+
+
+class OpinionCard(QFrame):
+    """Name, mode, note and the button that accepts them."""
+
+    def __init__(self, accept: Callable[[], None]) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.annotator, self.made_at = label(role="muted"), label(role="caption")
+        self.mode, self.note = label(wrap=True, selectable=True), label(role="muted", wrap=True, selectable=True)
+        embolden(self.mode)
+        self.accept = button("", "Decide as this annotator says", accept, flat=False)
+        head = row(self.annotator, self.made_at, None, self.accept)
+        column(head, self.mode, self.note, margins=(SPACE, SPACE // 2, SPACE // 2, SPACE), spacing=2, owner=self)
+
+    def show_label(self, annotator: str, made_at: str, mode: str, note: str) -> None:
+        self.annotator.setText(annotator)
+        self.made_at.setText(made_at)
+        self.mode.setText(mode)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def show_key(self, key: str, accepted: bool) -> None:
+        """Name the key that accepts it. `accepted`: it is what was decided."""
+        words = "Accepted" if accepted else "Accept"
+        self.accept.setText(f"{words}  {key}" if key else words)
+        self.accept.setCheckable(True)
+        # A click turned it; only what is stored may.
+        self.accept.setChecked(accepted)
+        tip = f"Decide as {self.annotator.text()} says: {self.mode.text()}"
+        self.accept.setToolTip(f"{tip} ({key})" if key else tip)
+        self.accept.setAccessibleName(tip)
+
 
 WIDEST_SIDE = 430
 """Pixels that modes and note take at most."""
@@ -32,8 +143,8 @@ HISTORY_LINES = 6
 class LabelsPanel(QWidget):
     """One sample and the modes to choose from. It writes nothing: it asks.
 
-    `label_requested(Given)`: store a label of `annotator`, or their decision while `adjudicating`; an empty mode takes
-    it back.
+    `label_requested(LabelRequest)`: store a label of `annotator`, or their decision while `adjudicating`; an empty mode
+    takes it back.
     `next_requested`, `previous_requested`: show another sample of the queue.
     `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
     `named(name)`: somebody else labels from now on.
@@ -109,7 +220,6 @@ class LabelsPanel(QWidget):
 
     @property
     def buttons(self) -> Sequence[QWidget]:
-        """Return the modes' buttons, in order."""
         return self.side.buttons
 
     def event(self, event: QEvent) -> bool:
@@ -145,7 +255,6 @@ class LabelsPanel(QWidget):
         self._show_labels()
 
     def offer_clean(self, clean: bool) -> None:
-        """Offer to say that nothing is wrong, or not: of what failed it would be no answer."""
         if clean != self._clean:
             self._clean = clean
             self.set_taxonomy(self.taxonomy)
@@ -169,7 +278,6 @@ class LabelsPanel(QWidget):
         self.held = held
 
     def set_adjudicating(self, on: bool) -> None:
-        """Ask for decisions between annotators instead of a label of one's own."""
         if on != self.adjudicating:
             self._session.forget()
         self.adjudicating = on
@@ -212,7 +320,6 @@ class LabelsPanel(QWidget):
         self._show_labels()
 
     def forget(self) -> None:
-        """Show no sample, and undo nothing: another run is looked at."""
         self._session.forget()
         self.undo.setEnabled(False)
         self.held = False
@@ -221,11 +328,9 @@ class LabelsPanel(QWidget):
         self.set_sample(None, [])
 
     def set_advice(self, advice: str) -> None:
-        """Set what is said while there is no sample."""
         self._empty.say("Nothing to label", advice or "Open a run first.")
 
     def set_progress(self, done: int, total: int) -> None:
-        """Say how far the queue is done."""
         self._session.set_progress(done, total)
         self._show_progress()
 
@@ -247,7 +352,6 @@ class LabelsPanel(QWidget):
         self._show_labels()
 
     def _confirm_name(self) -> None:
-        """Enter in the field: only now the name counts, and the keys label again."""
         before = self.name
         self.set_name(self.annotator.text().strip())
         self._leave_field()
@@ -294,7 +398,7 @@ class LabelsPanel(QWidget):
         if self._sample is None or self.held or not self._is_named():
             return
         written = self.note.text().strip() if note is None else note
-        given = Given(self._run_id, self._sample.id, mode, written if mode or stay else "")
+        given = LabelRequest(self._run_id, self._sample.id, mode, written if mode or stay else "")
         # Before it is asked for: afterwards the sample's own label is the new one already.
         self._session.add(given, self._own(), counts=bool(mode))
         self.label_requested.emit(given)
@@ -311,7 +415,6 @@ class LabelsPanel(QWidget):
             self._choose(held[place].mode, held[place].note if written == kept else written)
 
     def _undo(self) -> None:
-        """Ask for what the last labelled sample had before, and show that sample."""
         before = self._session.take_back() if self._is_named() else None
         if before is None:
             return
@@ -321,12 +424,11 @@ class LabelsPanel(QWidget):
         self.undo.setEnabled(bool(self._session))
 
     def _keep_note(self) -> None:
-        """Enter in the note: store it, with the label there is or alone."""
         own, note = self._own(), self.note.text().strip()
         if not self._is_named():
             return
         if self._sample is not None and not self.held and note != (own.note if own is not None else ""):
-            given = Given(self._run_id, self._sample.id, own.mode if own is not None else "", note)
+            given = LabelRequest(self._run_id, self._sample.id, own.mode if own is not None else "", note)
             self._session.add(given, own, counts=False)
             self.label_requested.emit(given)
             self.undo.setEnabled(True)
@@ -335,7 +437,6 @@ class LabelsPanel(QWidget):
     # ---- what is shown
 
     def _own(self) -> LabelRow | None:
-        """Return the annotator's label that holds, or the decision while adjudicating."""
         if self.adjudicating:
             return decision(self._labels)
         return own_label(self._labels, self.name)
@@ -388,7 +489,6 @@ class LabelsPanel(QWidget):
         self.note.selectAll()
 
     def _leave_field(self) -> None:
-        """Go back from a field of text to where digits are labels."""
         # Digits are text in a field, and labels outside of one.
         if self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)

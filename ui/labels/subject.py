@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
 from rtc_inspector.ui.diff.columns import Columns
-from rtc_inspector.ui.diff.edit_view import TITLES, EditLines, shown_edit
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
-from rtc_inspector.ui.diff.pane_lines import PairLines
+from rtc_inspector.ui.diff.pane_lines import EditLines, PairLines, shown_edit
 from rtc_inspector.ui.diff.rows import compare
+from rtc_inspector.ui.diff.view import EDIT_TITLES
 from rtc_inspector.ui.panels.pieces import CardScroll, TextBox
 from rtc_inspector.ui.presenters import describes, presenter
 from rtc_inspector.ui.style.controls import breakable, column, label, split
@@ -29,7 +29,6 @@ class LabelContext(QWidget):
     """Beside a large diff: where the code stands, the function around it, and the test that failed."""
 
     def __init__(self) -> None:
-        """Empty until `show_context`."""
         super().__init__()
         self.setProperty("role", "surface")
         self.place = label(role="heading", wrap=True, selectable=True)
@@ -55,7 +54,6 @@ class LabelSubject(QWidget):
     """No switches and no verdict: only the texts."""
 
     def __init__(self) -> None:
-        """Empty until `show_subject`."""
         super().__init__()
         self.setProperty("role", "surface")
         self.description = label(role="judged", wrap=True, selectable=True)
@@ -73,7 +71,6 @@ class LabelSubject(QWidget):
         self.context.hide()
 
     def show_context(self, shown: bool) -> None:
-        """Show where the code stands, and the test that failed, or leave all the room to the code."""
         self.context.setVisible(shown)
         self._make_room()
 
@@ -101,25 +98,22 @@ class LabelSubject(QWidget):
         self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Fit the description, which another width wraps otherwise."""
         super().resizeEvent(event)
         self._make_room()
 
     def _make_room(self) -> None:
-        """Make the description as high as its text; it scrolls where it would take the code's place."""
         most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
         self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
 
     @cached_property
     def edit(self) -> Columns:
         """Return the view of old, new and predicted code, made with the first edit: most runs have none."""
-        made = Columns(self, TITLES)
+        made = Columns(self, EDIT_TITLES)
         made.set_wrap(True)
         self._column.addWidget(made, 1)
         return made
 
     def _show_edit(self, item: ItemRow, predicted: str | None) -> None:
-        """Show old, new and, of a reconstruction, predicted code."""
         self.original.hide()
         self.columns.hide()
         self.edit.show()

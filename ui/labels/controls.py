@@ -1,19 +1,286 @@
-"""Beside the sample: the modes to choose from, the note, who labels, and what was said before."""
+"""What labels are given with: the keys, the lines above the sample, and the modes and fields beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent, QTextLayout
-from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QTextLayout,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QCompleter,
+    QGridLayout,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
 
-from rtc_inspector.core.taxonomy import ErrorMode
-from rtc_inspector.ui.labels.label_actions import LabelActions, keys_of
-from rtc_inspector.ui.style.controls import column, discard, embolden, field, label, on_ground, row, switch
-from rtc_inspector.ui.style.fonts import bold
-from rtc_inspector.ui.style.text_size import grown
+from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
+from rtc_inspector.ui.panels.pieces import Badge
+from rtc_inspector.ui.presenters import describes
+from rtc_inspector.ui.shell.fields import indent
+from rtc_inspector.ui.style.controls import (
+    BAR,
+    ElidedLabel,
+    Flow,
+    MenuButton,
+    bind,
+    button,
+    column,
+    discard,
+    embolden,
+    field,
+    label,
+    on_ground,
+    row,
+    switch,
+)
+from rtc_inspector.ui.style.fonts import bold, grown
+from rtc_inspector.ui.style.outcomes import verdict_role, verdict_text
 from rtc_inspector.ui.style.theme import SPACE, current_theme
+
+ACCEPT = "JKLM"
+"""Keys that accept the first, second, … annotator's label."""
+
+STEPS = (
+    ("clear", "0", "Take the label back"),
+    ("note", "N", "Write a note: Enter keeps it, with a label or without; Esc leaves it"),
+    ("skip", "S Right", "Skip: go on without a label"),
+    ("back", "Left", "Go back to the sample before"),
+    ("undo", "U", "Undo the last label, wherever it was"),
+    ("others", "O", "Show what others said before you have labelled a sample, or hide it"),
+    ("large", "F", "Large: the labels alone in the window, or with the code"),
+    ("blind", "B", "Blind: hide verdict, run and the others' labels"),
+)
+
+
+CLEAN = 0
+"""Slot of the mode that says that nothing is wrong."""
+
+
+class LabelActions:
+    """The actions of one panel, by name."""
+
+    def __init__(
+        self,
+        panel: QWidget,
+        choose: Callable[[int], None],
+        add: Callable[[int], None],
+        accept: Callable[[int], None],
+        **steps: Callable[[], object],
+    ) -> None:
+        """Make them; one of `steps` for each of STEPS.
+
+        `choose(slot)` takes a mode and goes on, `add(slot)` adds it to others or takes it away, `accept(place)` decides
+        as an annotator says.
+        """
+        self.clean = bind(panel, "G", partial(choose, CLEAN), "")
+        self.modes = [bind(panel, str(slot), partial(choose, slot), "") for slot in KEYS]
+        self.adds = [
+            bind(panel, f"Alt+{slot}", partial(add, slot), f"Add mode {slot} to others, or take it away")
+            for slot in KEYS
+        ]
+        self.accepts = [
+            bind(panel, key, partial(accept, place), f"Decide as annotator {place + 1} says")
+            for place, key in enumerate(ACCEPT)
+        ]
+        self.steps = {name: bind(panel, keys, steps[name], words) for name, keys, words in STEPS}
+
+    def all(self) -> list[QAction]:
+        return [*self.modes, self.clean, *self.adds, *self.accepts, *self.steps.values()]
+
+    def of(self, slot: int) -> QAction | None:
+        """Return the action that chooses the mode in a slot; None where it has none."""
+        return self.clean if slot == CLEAN else self.modes[slot - 1] if slot <= len(self.modes) else None
+
+    def name_modes(self, taxonomy: Taxonomy, *, clean: bool) -> dict[int, ErrorMode]:
+        """Call the slots after the modes in them, hide the others; gives the modes by slot.
+
+        `clean`: whether something may have nothing wrong.
+        """
+        slots = placed(taxonomy)
+        if not clean:
+            slots.pop(CLEAN, None)
+        for slot, action in [(CLEAN, self.clean), *enumerate(self.modes, start=1)]:
+            action.setVisible(slot in slots)
+            action.setText(slots[slot].name if slot in slots else "")
+        return slots
+
+
+def placed(taxonomy: Taxonomy) -> dict[int, ErrorMode]:
+    """Return the modes by slot: a mode's digit, or the next number above the digits; CLEAN for one that is clean."""
+    found = {mode.key: mode for mode in taxonomy.offered if mode.key != NO_KEY}
+    clean = next((mode for mode in taxonomy.offered if mode.clean), None)
+    without = [mode for mode in taxonomy.offered if mode.key == NO_KEY and mode is not clean]
+    found |= dict(enumerate(without, start=KEYS.stop))
+    return found if clean is None else found | {CLEAN: clean}
+
+
+def name_keys(part: QWidget, *actions: QAction) -> None:
+    """Say the keys of actions in the tooltip of their button, instead of those that it had."""
+    tip, keys = part.toolTip().partition(" (")[0], ", ".join(filter(None, map(keys_of, actions)))
+    part.setToolTip(f"{tip} ({keys})" if keys else tip)
+
+
+def keys_of(action: QAction, between: str = " or ") -> str:
+    """Return the keys of an action, as this platform writes them."""
+    native = QKeySequence.SequenceFormat.NativeText
+    return between.join(key.toString(native) for key in action.shortcuts())
+
+
+FORMATS = (
+    ("JSON lines…", "jsonl"),
+    ("Table (CSV)…", "csv"),
+    ("Label Studio (JSON)…", "json"),
+    ("Label Studio, unlabelled samples too…", "tasks.json"),
+    ("Label Studio's labelling interface…", "xml"),
+)
+"""Words and file endings."""
+Act = Callable[[], object]
+SCOPES = ("this run", "all runs")
+MOST = 2**31 - 1
+
+
+class LabelBar(QWidget):
+    """Which sample it is, how far the queue is, and the steps as buttons that name their keys."""
+
+    def __init__(self, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+        super().__init__()
+        self.name, self.badge = ElidedLabel(), Badge()
+        embolden(self.name)
+        self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
+        self.skip = button("Skip", "Go on without a label", skip)
+        self.back = button("Back", "Go to the sample before", back)
+        self.undo = button("Undo", "Undo the last label", undo)
+        self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
+        steps = (self.back, self.skip, self.undo, self.help)
+        parts = (self.name, self.badge, self.about, self.progress)
+        row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
+
+    def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
+        self.name.setText(name)
+        self.about.setText(about)
+        text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
+        self.badge.show_text(text, verdict_role(sample.verdict))
+
+    def refresh_keys(self, actions: LabelActions) -> None:
+        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo")):
+            name_keys(part, actions.steps[step])
+            first = keys_of(actions.steps[step]).partition(" or ")[0]
+            part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
+
+
+class LabelQueueBar(QWidget):
+    """Which samples are in turn, by what seed, how well annotators agree, and files.
+
+    `changed` when another queue is wanted; `export_asked(ending)` and `import_asked` for files.
+
+    `agreement_asked`: show how well annotators agree; `modes_asked`: change the error modes.
+    """
+
+    changed = Signal()
+    agreement_asked = Signal()
+    modes_asked = Signal()
+    export_asked = Signal(str)
+    import_asked = Signal()
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        super().__init__()
+        self._kinds, self._before = list(kinds), ""
+        self.kind, self.scope = _choice(kinds, "Which samples to label"), _choice(SCOPES, "Of which runs")
+        self.seed = _number("Seed of the random order", "The same seed gives the same order", 84)
+        self.most = _number("How many samples", "With the same seed and size every annotator gets the same ones", 72)
+        self.most.setSpecialValueText("all")
+        self.said = ElidedLabel("muted")
+        for box in (self.kind, self.scope):
+            box.currentIndexChanged.connect(self.changed)
+        for number in (self.seed, self.most):
+            number.valueChanged.connect(self.changed)
+        self.agreement = button("Agreement", "How well annotators agree", self.agreement_asked.emit)
+        self.modes = button("Modes", "Add, rename, describe, reorder or retire error modes", self.modes_asked.emit)
+        self.files = self._files()
+        self.scope.setToolTip("All runs of the project: with Blind, nobody can tell which model wrote what")
+        asked = _together(self.kind, label("of", "muted"), self.scope)
+        numbers = _together(label("Seed", "muted"), self.seed, label("Size", "muted"), self.most)
+        others = _together(self.agreement, self.modes, self.files)
+        bar = Flow((asked, numbers, others, self.said), SPACE)  # in a narrow window it goes on in the next line
+        bar.setContentsMargins(*BAR)
+        self.setLayout(bar)
+
+    @property
+    def whole_project(self) -> bool:
+        return self.scope.currentIndex() == 1
+
+    def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:
+        """Put out of sight while blind what names runs and annotators, and the kinds of queue in `telling`.
+
+        Where one of those is chosen, `instead` is meanwhile. It is up to the caller to make another queue.
+        """
+        for part in (self.agreement, self.files):
+            part.setVisible(not blind)
+        chosen = self.kind.currentText()
+        if blind:
+            self._before, chosen = (chosen, instead) if chosen in telling else ("", chosen)
+        elif self._before and chosen == instead:
+            chosen = self._before
+        # The caller makes the next queue: a signal here would make another one first.
+        with QSignalBlocker(self.kind):
+            self.kind.clear()
+            self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
+            self.kind.setCurrentText(chosen)
+
+    def _files(self) -> MenuButton:
+        made = MenuButton("Files", "Export labels, or import them")
+        for words, ending in FORMATS:
+            made.offer(f"Export {words}", partial(self.export_asked.emit, ending))
+        made.menu().addSeparator()
+        made.offer("Import…", self.import_asked.emit)
+        return made
+
+
+def _together(*parts: QWidget) -> QWidget:
+    made = QWidget()
+    row(*parts, owner=made)
+    return made
+
+
+def _choice(entries: Sequence[str], name: str) -> QComboBox:
+    made = QComboBox()
+    made.addItems(list(entries))
+    made.setMinimumWidth(0)
+    made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    made.setAccessibleName(name)
+    return made
+
+
+def _number(name: str, tip: str, width: int) -> QSpinBox:
+    made = QSpinBox()
+    made.setRange(0, MOST)
+    # A seed of five digits would make five queues while it is typed.
+    made.setKeyboardTracking(False)
+    made.setAccessibleName(name)
+    # The field inside has the focus, and screen readers name that.
+    made.lineEdit().setAccessibleName(name)
+    indent(made)
+    made.setToolTip(tip)
+    made.setFixedWidth(width)
+    return made
+
 
 MOST_LINES = 8
 """Lines of a definition that are looked at as whole."""
@@ -39,7 +306,6 @@ class ModeButton(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # it is drawn anew when the pointer comes or goes
 
     def set_key(self, key: str) -> None:
-        """Show the key that chooses it; empty when there is none."""
         self._key = key
         self.setAccessibleName(f"{self.mode.name}, key {key}" if key else self.mode.name)
         self.update()
@@ -47,7 +313,7 @@ class ModeButton(QAbstractButton):
     def nextCheckState(self) -> None:  # noqa: N802
         """Leave the button as it is: a click asks; only what is stored puts the button down."""
 
-    def add_asked(self) -> bool:
+    def adding(self) -> bool:
         """Return whether a click means this mode beside others."""
         held = Qt.KeyboardModifier
         return bool(QApplication.keyboardModifiers() & (held.AltModifier | held.ControlModifier | held.ShiftModifier))
@@ -63,7 +329,6 @@ class ModeButton(QAbstractButton):
         return [*whole[: most - 1], (last, whole[most - 1][1])] if most else []
 
     def high(self, width: int, most: int) -> int:
-        """Return how high it is with at most so many lines below the name."""
         return (1 + len(self.lines(width, most))) * self.fontMetrics().lineSpacing() + SPACE
 
     def set_most(self, width: int, most: int) -> None:
@@ -76,7 +341,6 @@ class ModeButton(QAbstractButton):
         return QSize(220, self.fontMetrics().lineSpacing() + SPACE)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """Return the least size: the explanation gives way."""
         return QSize(160, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -91,7 +355,6 @@ class ModeButton(QAbstractButton):
         self._draw_text(painter)
 
     def _first(self) -> QRectF:
-        """Return the rectangle of the first line."""
         return QRectF(SPACE, SPACE / 2, self.width() - 2 * SPACE, self.fontMetrics().lineSpacing())
 
     def _draw_key(self, painter: QPainter) -> None:
@@ -106,7 +369,6 @@ class ModeButton(QAbstractButton):
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, "✓" if chosen else self._key)
 
     def _cap(self) -> int:
-        """Return the width of the drawn key: longer words than a letter or digit need more."""
         words = QFontMetrics(bold(self.font())).horizontalAdvance(self._key) if len(self._key) > 1 else 0
         return max(grown(self, CAP), words + SPACE)
 
@@ -131,7 +393,6 @@ class ModeButton(QAbstractButton):
 
 
 def _wrapped(text: str, font: QFont, room: int) -> list[str]:
-    """Return a text in lines that are at most so wide."""
     layout, lines = QTextLayout(text, font), []
     layout.beginLayout()
     while text and (line := layout.createLine()).isValid():
@@ -145,7 +406,6 @@ class KeysHelp(QWidget):
     """All keys of labelling; hidden until somebody asks for them."""
 
     def __init__(self, actions: LabelActions) -> None:
-        """Two columns: key and what it does."""
         super().__init__()
         self._actions = actions
         self._lines = [(label(), label(role="muted", wrap=True)) for _ in range(5 + len(actions.steps))]
@@ -162,7 +422,6 @@ class KeysHelp(QWidget):
         self.hide()
 
     def refresh(self) -> None:
-        """Show the keys as they are now."""
         accepts = " ".join(keys_of(action) for action in self._actions.accepts)
         told = [
             (_span(self._actions), "Label with the error mode on that button, and go on"),
@@ -178,7 +437,6 @@ class KeysHelp(QWidget):
         self.setAccessibleName("Keys: " + "; ".join(f"{key} {what}" for key, what in told))
 
     def toggle(self) -> None:
-        """Show it, or hide it."""
         self.setVisible(self.isHidden())
 
 
@@ -223,7 +481,6 @@ class LabelSide(QWidget):
         column(self._modes, *fields, switches, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Show definitions whole where there is room for that."""
         super().resizeEvent(event)
         self._fit()
 
@@ -234,20 +491,17 @@ class LabelSide(QWidget):
         room = (view.height() if view is not None else self.height()) - below - 2 * SPACE - 3 * len(self.buttons)
         fits = (most for most in range(MOST_LINES, 0, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
         most = next(fits, 0)
-        for button in self.buttons:
-            button.set_most(width, most)
+        for each in self.buttons:
+            each.set_most(width, most)
 
     def offer(self, slots: Mapping[int, ErrorMode]) -> None:
-        """Offer these modes, by slot."""
         for old in self.buttons:
             discard(old)
         self.buttons = [ModeButton(mode) for mode in slots.values()]
         self._slots = list(slots)
-        for slot, button in zip(slots, self.buttons, strict=True):
-            button.clicked.connect(
-                lambda _=False, slot=slot, on=button: (self._add if on.add_asked() else self._choose)(slot)
-            )
-            self._modes.addWidget(button)
+        for slot, each in zip(slots, self.buttons, strict=True):
+            each.clicked.connect(lambda _=False, slot=slot, on=each: (self._add if on.adding() else self._choose)(slot))
+            self._modes.addWidget(each)
         self.refresh_keys()
         self._fit()
 
@@ -258,26 +512,22 @@ class LabelSide(QWidget):
         self.unconfirmed.setVisible(typed != kept)
 
     def suggest(self, annotators: Sequence[str]) -> None:
-        """Complete names that have labelled before, so that nobody becomes two people by a slip of the hand."""
         completer = QCompleter(list(annotators), self.annotator)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.annotator.setCompleter(completer)
 
     def refresh_keys(self) -> None:
-        """Show the keys as they are now."""
-        for slot, button in zip(self._slots, self.buttons, strict=True):
+        for slot, each in zip(self._slots, self.buttons, strict=True):
             action = self._actions.of(slot)
-            button.set_key(keys_of(action) if action is not None else "")
+            each.set_key(keys_of(action) if action is not None else "")
         key = keys_of(self._actions.steps["note"])
         self.note.setPlaceholderText(f"Note ({key})" if key else "Note")
         self.keys.refresh()
 
     def choose(self, modes: Collection[str]) -> None:
-        """Put the buttons of these modes down, the others up."""
         for each in self.buttons:
             each.setChecked(each.mode.id in modes)
 
     def tell(self, lines: Sequence[str]) -> None:
-        """Show what was said of this sample, newest first."""
         self.history.setText("\n".join(lines))
         self.history.setVisible(bool(lines))

@@ -1,27 +1,29 @@
-"""The history browser's widgets: filter, table of commits, and what is to know about the list."""
+"""The history browser: the commits of the open repository, with the edits a run sampled from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
-from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.store.rows import ItemRow, RunRow
+from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.panels.pieces import EmptyState
-from rtc_inspector.ui.presenters import COMMIT
+from rtc_inspector.ui.presenters import COMMIT, presenter
+from rtc_inspector.ui.shell.notices import say_in_place
 from rtc_inspector.ui.style.controls import BAR, FilterField, column, label, row, switch
-from rtc_inspector.ui.style.marks import mark_icon
-from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
+from rtc_inspector.ui.style.fonts import grown
+from rtc_inspector.ui.style.region_state import RegionState, mark_icon, region_state, state_words
 from rtc_inspector.ui.style.tables import Index, ListedRows, table
-from rtc_inspector.ui.style.text_size import grown
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.source.commits import CommitLine
-
+    from rtc_inspector.core.source.commits import CommitLine, CommitList
 
 STATE, DAY, AUTHOR, SUBJECT, EDITS = range(5)
 HEADINGS = ("", "Date", "Author", "Commit", "Edits")
@@ -51,7 +53,6 @@ class CommitModel(ListedRows):
         self._select()
 
     def set_edits(self, edits: Mapping[str, Sequence[ItemRow]]) -> None:
-        """Mark the commits from which edits were sampled, by commit."""
         same, self._edits = edits.keys() == self._edits.keys(), edits
         if self._sampled and not same:
             self._select()
@@ -65,19 +66,15 @@ class CommitModel(ListedRows):
 
     @property
     def total(self) -> int:
-        """Return the number of commits, listed or not."""
         return len(self._commits)
 
     def commit(self, row: int) -> CommitLine:
-        """Return the commit that a row shows."""
         return self._commits[self.shown[row]]
 
     def edits(self, row: int) -> Sequence[ItemRow]:
-        """Return the run's edits from the commit of a row."""
         return self._edits.get(self.commit(row).id, ())
 
     def row_of(self, commit: str) -> int | None:
-        """Return the row in which a commit is listed, or None when it is not."""
         return next((row for row, at in enumerate(self.shown) if self._commits[at].id == commit), None)
 
     def _select(self) -> None:
@@ -121,7 +118,6 @@ def _brief(item: ItemRow) -> str:
 
 
 def _state(edits: Sequence[ItemRow]) -> RegionState:
-    """Return the state that several edits have in common, else the mixed one."""
     states = {region_state(item) for item in edits}
     return states.pop() if len(states) == 1 else RegionState.PARTIAL
 
@@ -137,7 +133,6 @@ class HistoryPanel(QWidget):
     wanted = Signal()
 
     def __init__(self) -> None:
-        """Empty until `set_commits`."""
         super().__init__()
         self.setAccessibleName("History")
         self._chosen: ItemRow | None = None
@@ -173,7 +168,6 @@ class HistoryPanel(QWidget):
         self.table.clicked.connect(self._take)
 
     def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str], note: str) -> None:
-        """Show a history; `texts` as in the model."""
         self._note = note
         with self._quietly():
             self.commits.set_commits(commits, texts)
@@ -182,14 +176,12 @@ class HistoryPanel(QWidget):
         self.select(self._chosen)
 
     def say_nothing(self, heading: str, advice: str) -> None:
-        """Say that there is no history to show, and why."""
         with self._quietly():
             self.commits.set_commits((), ())
         self.empty.say(heading, advice)
         self._turn(False)
 
     def set_edits(self, edits: Mapping[str, Sequence[ItemRow]]) -> None:
-        """Mark the commits that edits were sampled from."""
         with self._quietly():
             self.commits.set_edits(edits)
         if self.sampled.isEnabled() != bool(edits):
@@ -225,7 +217,6 @@ class HistoryPanel(QWidget):
             self._quiet = False
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Ask for the commits when somebody looks."""
         super().showEvent(event)
         self.wanted.emit()
 
@@ -246,7 +237,6 @@ class HistoryPanel(QWidget):
         self.count.setText(f"{count}   {self._note}".rstrip())
 
     def _moved(self, current: QModelIndex, before: QModelIndex) -> None:
-        """Go by the arrow keys to the edit of a commit that has one."""
         if not self._quiet and self.table.hasFocus():
             self._take(current)
 
@@ -262,3 +252,72 @@ class HistoryPanel(QWidget):
         if ids:
             at = ids.index(self._chosen.id) + 1 if self._chosen is not None and self._chosen.id in ids else 0
             self.item_chosen.emit(ids[at % len(ids)])
+
+
+FIRST = 300
+"""Commits shown while the others are read."""
+KEY, LANE = "history", "history"
+
+Read = tuple["CommitList", list[str]]
+
+
+class HistoryFeed(QObject):
+    """Keeps the panel with the project that is open and the run that is shown."""
+
+    def __init__(self, panel: HistoryPanel, gateway: Gateway, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._panel, self._gateway = panel, gateway
+        self._root: Path | None = None
+        self._run: RunRow | None = None
+        self._read: tuple[Path, str | None] | None = None
+        panel.wanted.connect(self._look)
+
+    def set_project(self, root: Path | None) -> None:
+        self._read = None
+        if root != self._root or root is None:
+            self._gateway.cancel(KEY)
+            self._root = root
+            self._panel.say_nothing(NOTHING, "" if root else "The project of this run is not on this machine.")
+        self._look()
+
+    def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:
+        edits: dict[str, list[ItemRow]] = {}
+        for item in items:
+            if item.admitted and presenter(item).past and COMMIT in item.origin:
+                edits.setdefault(item.origin[COMMIT], []).append(item)
+        self._run = run if edits else None
+        self._panel.set_edits(edits)
+        self._look()
+
+    def _look(self) -> None:
+        """Read what is wanted, unless it was, or nobody looks."""
+        root, run = self._root, self._run
+        if not self._panel.isVisible() or root is None:
+            return
+        # As the run saw it: commits that came since have no edits of it.
+        revision = run.revision if run is not None and Path(run.project_root) == root else None
+        if self._read == (root, revision):
+            return
+        self._read = (root, revision)
+        self._ask(root, revision, FIRST)
+
+    def _ask(self, root: Path, revision: str | None, most: int | None) -> None:
+        work = partial(_list, root, revision, most)
+        self._gateway.submit(KEY, work, partial(self._take, root, revision), self._fail, lane=LANE)
+
+    def _take(self, root: Path, revision: str | None, read: Read) -> None:
+        found, texts = read
+        self._panel.set_commits(found.commits, texts, found.note if found.whole else "reading the others…")
+        # The first few hundred are there in a moment; a long history takes seconds.
+        if not found.whole:
+            self._ask(root, revision, None)
+
+    def _fail(self, error: Exception) -> None:
+        say_in_place(error, self._panel.say_nothing, NOTHING, self._gateway.failed.emit)
+
+
+def _list(root: Path, revision: str | None, most: int | None) -> Read:
+    from rtc_inspector.core.source.commits import list_commits  # git's library is loaded when it is first needed
+
+    found = list_commits(root, revision, most)
+    return found, [searched(commit) for commit in found.commits]

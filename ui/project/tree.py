@@ -1,8 +1,9 @@
-"""The project's files with heat (the score as colour and number) and the count of their regions: model and view."""
+"""Files and folders of a project as a tree, with their score as colour and number, and the count of their regions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, Qt, Signal
@@ -10,13 +11,132 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.store.rows import FileRow
-from rtc_inspector.ui.project.project_nodes import ListedFile, Node, build, fill
+from rtc_inspector.core.types import Codebase
+from rtc_inspector.ui.style.fonts import TextSize, grown, room_beside
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index
-from rtc_inspector.ui.style.text_size import TextSize, grown, room_beside
 from rtc_inspector.ui.style.theme import current_theme
+
+LARGEST = 20
+"""Files that are looked into for where to begin: of a whole project it would take too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """One line of the tree. `note` says why it is never sampled; empty for code.
+
+    `name`: of a file that was written for a run, which stands in no folder that anybody knows.
+    """
+
+    path: str
+    note: str = ""
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Node:
+    """A file or a folder.
+
+    Attributes:
+        name: the last part of the path, or what a run calls a file that was written for it.
+        path: from the project's root; empty for the root itself.
+        row: place among its siblings; `ident`: place in the walk over the whole tree.
+        note: as in ListedFile; a folder has none.
+        items, done: regions of a run in it, and how many are complete.
+        measures: their means over its complete regions; what is not defined is absent.
+    """
+
+    name: str
+    path: str
+    parent: Node | None
+    row: int = 0
+    ident: int = 0
+    folder: bool = False
+    note: str = ""
+    children: list[Node] = field(default_factory=list)
+    items: int = 0
+    done: int = 0
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def first_code(codebase: Codebase) -> str:
+    """Return the file to begin with where nothing is chosen, the one with most to draw from; empty where there is none.
+
+    Lines inside functions and classes stand for candidates, which take seconds to enumerate: a script of settings has
+    few of them. Of a generated project it is the first problem.
+    """
+    keys = origin_of(codebase.root).keys
+    if keys:
+        return next((each.path for each in codebase.files if each.path in keys), "")
+    code = [each for each in codebase.files if not each.is_test]
+    largest = sorted(code, key=lambda each: -len(each.text))[:LARGEST]
+    return max(largest, key=lambda each: each.text.count("\n    ")).path if largest else ""
+
+
+def listed_files(codebase: Codebase) -> list[ListedFile]:
+    """Return what the tree lists: code, tests and what was left out; of a generated codebase its problems alone."""
+    keys = origin_of(codebase.root).keys
+    if keys:
+        return [ListedFile(path, name=key) for path, key in keys.items()]
+    files = [ListedFile(each.path, "test file" if each.is_test else "") for each in codebase.files]
+    return files + [ListedFile(each.path, f"left out: {each.reason}") for each in codebase.skipped]
+
+
+def build(files: Iterable[ListedFile]) -> Node:
+    """Return the tree over `files`: folders first, then by name."""
+    root = Node("", "", None, folder=True)
+    folders: dict[str, Node] = {"": root}
+    for listed in files:
+        head, _, name = listed.path.rpartition("/")
+        parent = root if listed.name else _folder(head, folders)
+        parent.children.append(Node(listed.name or name, listed.path, parent, note=listed.note))
+    # `walk` comes to a node before its children, which are sorted in time: numbers follow the order shown.
+    for ident, node in enumerate(root.walk()):
+        node.ident = ident
+        node.children.sort(key=lambda child: (not child.folder, child.path.lower()))
+        for row, child in enumerate(node.children):
+            child.row = row
+    return root
+
+
+def _folder(path: str, folders: dict[str, Node]) -> Node:
+    if path not in folders:
+        head, _, name = path.rpartition("/")
+        parent = _folder(head, folders)
+        folders[path] = Node(name, path, parent, folder=True)
+        parent.children.append(folders[path])
+    return folders[path]
+
+
+def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
+    """Put a run's figures on the tree; a folder has the mean over the regions below it."""
+    if not node.folder:
+        row = rows.get(node.path)
+        node.items, node.done = (row.items, row.done) if row else (0, 0)
+        node.measures = row.measures if row else {}
+        return
+    for child in node.children:
+        fill(child, rows)
+    node.items = sum(child.items for child in node.children)
+    node.done = sum(child.done for child in node.children)
+    names = {name for child in node.children for name in child.measures}
+    node.measures = {name: mean for name in names if (mean := _mean(name, node.children)) is not None}
+
+
+def _mean(name: str, nodes: Sequence[Node]) -> float | None:
+    """Return the mean of a measure by the number of complete regions, those without it left out."""
+    known = [(node.measures[name], node.done) for node in nodes if name in node.measures]
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total else None
+
 
 NAME, SCORE, REGIONS = range(3)
 COLUMNS = 3
@@ -26,7 +146,6 @@ class ProjectModel(QAbstractItemModel):
     """Name, score, regions. Serves any number of files: the view asks only for what it shows."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Start without files."""
         super().__init__(parent)
         self._root = build(())
         self._numbered = [self._root]
@@ -37,7 +156,6 @@ class ProjectModel(QAbstractItemModel):
         self._icons = {True: icon("folder", "muted"), False: icon("file", "muted")}
 
     def set_files(self, files: Sequence[ListedFile]) -> None:
-        """Show another project's files."""
         self._listed = {each.path: each for each in files}
         self._rebuild()
 
@@ -64,7 +182,6 @@ class ProjectModel(QAbstractItemModel):
         return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
 
     def folders_with_regions(self) -> list[str]:
-        """Return the paths of the folders that a run sampled from."""
         return [node.path for node in self._root.walk() if node.folder and node.items and node.path]
 
     def _rebuild(self) -> None:
@@ -87,7 +204,6 @@ class ProjectModel(QAbstractItemModel):
                 self._changed(self.createIndex(child.row, 0, child.ident))
 
     def set_kind(self, kind: Kind) -> None:
-        """Call what a run samples and measures by its name."""
         if kind is not self._kind:
             self._kind = kind
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, SCORE, REGIONS)
@@ -196,35 +312,29 @@ class ProjectTree(QTreeView):
         TextSize(self).changed.connect(self._fit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Give the file's name the room that the figures leave."""
         super().resizeEvent(event)
         self._fit()
 
     def _widen(self) -> None:
-        """Widen the columns to their headings: a method's own names for its figures may be longer than others'."""
         header = self.header()
         for column, width in WIDTHS.items():
             header.resizeSection(column, max(grown(self, width), header.sectionSizeHint(column)))
         self._fit()
 
     def _fit(self) -> None:
-        """Keep names readable; figures that do not fit beside them are scrolled to."""
         header, widths = self.header(), map(self.header().sectionSize, WIDTHS)
         header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
-        """Draw everything anew, as `RowTable` does, and for the same reason."""
         super().selectionChanged(selected, deselected)
         self.viewport().update()
 
     def set_files(self, files: Sequence[ListedFile]) -> None:
-        """Show another project."""
         self.files.set_files(files)
         self._unfold = True
         self._unfold_regions()
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
-        """Show a run's figures; folders with regions open the first time."""
         # A tree that is built anew forgets what was unfolded.
         before = self._open_folders()
         self.files.set_rows(rows)
