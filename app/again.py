@@ -97,7 +97,7 @@ def bundle_command(options: argparse.Namespace) -> int:
         what = counted(len(found.commits), "commit") if found.commits else counted(len(found.files), "file")
         code = f"{what} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
         said = f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "
-        print(f"{said}stores: prompts with your code in them, answers, and names of folders. {found.left_out}".rstrip())
+        print(f"{said}stores: prompts with your code in them, and answers. {found.left_out}".rstrip())
         if not options.yes and not _agreed():
             print("Nothing was written.")
             return 1

@@ -18,7 +18,7 @@ import sqlite3
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
@@ -50,19 +50,24 @@ MOST_BYTES = 8 << 30
 NAMED = 5
 """Changed parts that are named."""
 _PROMPT = "(SELECT min(s.id) FROM samples s WHERE s.prompt_hash = prompts.hash)"
+_OF_ITEMS = "item_id IN (SELECT value FROM json_each(:items))"
+_OF_SAMPLES = f"sample_id IN (SELECT id FROM samples WHERE {_OF_ITEMS})"
 _ROWS = {
-    "runs": ("id", "id"),
-    "items": ("id", "id"),
-    "measures": ("item_id", "item_id, name"),
-    "prompts": (_PROMPT, "hash"),
-    "samples": ("id", "id"),
-    "verdicts": ("id", "id"),
-    "test_results": ("id", "id"),
-    "scores": ("id", "id"),
+    "runs": ("id", "id", "true"),
+    "items": ("id", "id", "id IN (SELECT value FROM json_each(:items))"),
+    "measures": ("item_id", "item_id, name", _OF_ITEMS),
+    "prompts": (_PROMPT, "hash", f"hash IN (SELECT prompt_hash FROM samples WHERE {_OF_ITEMS})"),
+    "samples": ("id", "id", _OF_ITEMS),
+    "verdicts": ("id", "id", _OF_SAMPLES),
+    "test_results": ("id", "id", f"verdict_id IN (SELECT id FROM verdicts WHERE {_OF_SAMPLES})"),
+    "scores": ("id", "id", _OF_SAMPLES),
 }
-"""By table: what tells rows that were bundled from those that came later, by a person's hand say; and their order."""
+"""By table: what tells rows that were bundled from those that came later, by a person's hand say; their order; and
+which of them belong to certain items."""
 _APART = {"runs": {"project_id", "config", "name", "notes", "hidden_at", "changes", "standing"}}
 """Columns that change where a bundle is unpacked and looked at."""
+_GOING_ON = {"runs": {"status", "ended_at", "problems", "available", "models", "suite"}}
+"""Columns that change where an unfinished run is resumed."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +170,7 @@ def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="rtc-bundle-") as folder:
             database = Path(folder) / DATABASE
             _store_of(reader, found.run.id, database)
-            record = _record(found) | {"rows": _rows(database)}
+            record = _record(found, database)
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
                 hashes = {DATABASE: _add(archive, database, DATABASE)}
                 for each in found.files:
@@ -191,22 +196,26 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
     return digest.hexdigest()
 
 
-def _rows(database: Path, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Hash the rows of each table that figures rest on: all there are, or those that `known` hashes."""
+def _rows(database: Path, items: Sequence[int] | None, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Hash the rows of each table that figures rest on: all there are, or those that `known` hashes.
+
+    `items`: those of an unfinished run that were done; the others change when it is resumed, and are left out.
+    """
     found = {}
     with closing(connect(database, "ro")) as db:
-        for table, (key, order) in _ROWS.items():
-            columns = [
-                row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in _APART.get(table, ())
-            ]
+        for table, (key, order, of_items) in _ROWS.items():
+            apart = _APART.get(table, set()) | (_GOING_ON.get(table, set()) if items is not None else set())
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in apart]
             if known is None:
                 last = db.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]
             else:  # a later schema may have more columns
                 columns = [each for each in columns if each in known[table]["columns"]]
                 last = int(known[table]["last"])
             digest = hashlib.sha256()
+            wanted = f"{key} <= :last AND {of_items}" if items is not None else f"{key} <= :last"
             for row in db.execute(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE {key} <= ? ORDER BY {order}", (last,)
+                f"SELECT {', '.join(columns)} FROM {table} WHERE {wanted} ORDER BY {order}",
+                {"last": last, "items": json.dumps(items)},
             ):
                 digest.update(json.dumps(list(row)).encode() + b"\n")
             found[table] = {"columns": columns, "last": last, "sha256": digest.hexdigest()}
@@ -214,7 +223,7 @@ def _rows(database: Path, known: Mapping[str, Any] | None = None) -> dict[str, A
 
 
 def _store_of(reader: Reader, run_id: int, database: Path) -> None:
-    """A database of that one run, labels and notes included."""
+    """Write a database of that one run, labels and notes included, which names no folder of this machine."""
     with closing(connect(reader.path, "ro")) as source, closing(connect(database, "rwc")) as target:
         source.backup(target)
     with Store.open(database) as store:
@@ -222,13 +231,44 @@ def _store_of(reader: Reader, run_id: int, database: Path) -> None:
             if row.id != run_id:
                 store.delete_run(row.id)
     with closing(connect(database, "rw")) as shrunk:
+        _leave_places(shrunk)
         shrunk.execute("PRAGMA journal_mode = DELETE")
         shrunk.execute("VACUUM")  # else the pages of deleted runs would travel along
 
 
-def _record(found: Contents) -> dict[str, Any]:
-    """Return what the run was made with, and what it was made from."""
+def _leave_places(db: sqlite3.Connection) -> None:
+    """Name the project, and files of settings and models, without the folders that they are in on this machine."""
+    root, name, config, models = db.execute(
+        "SELECT p.root, p.name, r.config, r.models FROM runs r JOIN projects p ON p.id = r.project_id"
+    ).fetchone()
+    settings = json.loads(config) | {"series": None}  # its other runs stay behind
+    if Path(settings["oracle"]["python"] or "").is_absolute():
+        settings["oracle"]["python"] = None  # each machine has its own
+    texts = (json.dumps(_placeless(each, Path(root))) for each in (settings, json.loads(models)))
+    db.execute("UPDATE runs SET config = ?, models = ?", tuple(texts))
+    db.execute("UPDATE projects SET root = ?", (name,))
+
+
+def _placeless(value: Any, root: Path) -> Any:
+    """Return a value in which each absolute path is one relative to `root`, or the name of a file elsewhere."""
+    if isinstance(value, dict):
+        return {name: _placeless(each, root) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_placeless(each, root) for each in value]
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    path = Path(value)
+    return str(path.relative_to(root)) if path.is_relative_to(root) and path != root else path.name
+
+
+def _record(found: Contents, database: Path) -> dict[str, Any]:
+    """Return what the run was made with, what it was made from, and what tells that it was changed."""
     run = found.run
+    done = None
+    with Reader.open(database) as reader:
+        models = json.loads(reader.run(run.id).model_json)
+        if run.status != "finished":
+            done = [item.id for item in reader.items(run.id) if item.state == "done"]
     named = found.settings.benchmark.file or found.settings.edit.file
     return {
         "version": VERSION,
@@ -242,7 +282,9 @@ def _record(found: Contents) -> dict[str, Any]:
         "commits": found.commits,
         "prefix": found.prefix,
         "left_out": found.left_out,
-        "models": json.loads(run.model_json),
+        "models": models,
+        "done": done,
+        "rows": _rows(database, done),
         "made_with": run.app_version,
         "environment": _environment(run, found.settings),
     }
@@ -306,7 +348,9 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
             text = _extract(bundle, place)
             told = json.loads(text)
             told["changed"] = _differing(place, told["files"])
-            _rows(place / DATABASE, told["rows"])  # that there are such tables, before anything else is read
+            _rows(
+                place / DATABASE, told.get("done"), told["rows"]
+            )  # that there are such tables, before anything else is read
             _settle(told, place)
             record.write_text(json.dumps(told), encoding="utf-8")  # last: it says that all the rest is there
         except BaseException as error:
@@ -325,7 +369,7 @@ def changes(database: Path) -> str:
     if database.name != DATABASE or not path.is_file():
         return ""
     record = json.loads(path.read_text(encoding="utf-8"))
-    before, now = record["rows"], _rows(database, record["rows"])
+    before, now = record["rows"], _rows(database, record.get("done"), record["rows"])
     names = [f"{table} of its database" for table in before if now[table]["sha256"] != before[table]["sha256"]]
     # The database is another file since it is looked at, and the commits of a history were taken from theirs.
     files = {} if record["commits"] else {name: each for name, each in record["files"].items() if name != DATABASE}

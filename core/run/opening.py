@@ -11,10 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from rtc_inspector.core import __version__
-from rtc_inspector.core.errors import Bug, ProjectError
+from rtc_inspector.core.errors import Bug, ModelError, ProjectError
 from rtc_inspector.core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.models.devices import slowed
+from rtc_inspector.core.models.discovery import discover
+from rtc_inspector.core.models.fingerprint import fingerprint
 from rtc_inspector.core.models.loading import check_machine, model_file, open_model
 from rtc_inspector.core.models.styles import as_recorded, forward_only
 from rtc_inspector.core.platform import usable_cores
@@ -58,6 +60,42 @@ class WhenNeeded:
 
     def close(self) -> None:
         """Whoever loaded it closes it."""
+
+
+def located(
+    settings: RunSettings,
+    recorded: Mapping[str, Mapping[str, str]],
+    notify: Notify,
+    models: Mapping[str, NamedModel] = MappingProxyType({}),
+) -> RunSettings:
+    """Return the settings of a stored run with each model where it is now: where `models` says, where it was, or found.
+
+    `recorded`: what the run records of its models. Raises ModelError where one is nowhere.
+    """
+    wanted = settings.directive
+    if wanted.embedder and not Path(wanted.embedder).is_file():
+        known = {"name": wanted.embedder_name, "sha256": wanted.embedder_sha256}
+        embedder = _found(NamedModel(wanted.embedder), known, notify).file
+        settings = replace(settings, directive=replace(wanted, embedder=embedder))
+    forward = models.get("forward") or _found(settings.forward, recorded["forward"], notify)
+    if all(recorded["forward"][name] == recorded["backward"][name] for name in ("path", "sha256", "name")):
+        return settings.asking(forward)
+    return settings.asking(forward, models.get("backward") or _found(settings.backward, recorded["backward"], notify))
+
+
+def _found(model: NamedModel, recorded: Mapping[str, str], notify: Notify) -> NamedModel:
+    """Return the file at its place, else the one of the recorded hash where models are kept. Raises ModelError."""
+    if model.endpoint is not None or not model.file or Path(model.file).is_file():
+        return model
+    for entry in discover():
+        if entry.header is not None and entry.header.label == recorded["name"]:
+            notify(f"{model.file} is not there; {entry.path} is read to see whether it is the same model.")
+            if fingerprint(entry.header.files) == recorded["sha256"]:
+                return NamedModel(str(entry.path))
+    raise ModelError(
+        f"The model {recorded['name']} is neither at {model.file} nor where models are kept on this machine.",
+        f"Name its file with --model; its SHA-256 is {recorded['sha256']}.",
+    )
 
 
 def _no_model() -> Model:
@@ -163,9 +201,11 @@ def reopen(
     """
     settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
-    models = json.loads(row.model_json)
+    models, caller = json.loads(row.model_json), Caller(emit, control)
     as_before = replace(settings, generation=as_recorded(settings.generation, models))
-    parts = open_parts(stack, Path(row.project_root), as_before, Caller(emit, control))
+    if task(settings.task).models:
+        as_before = located(as_before, models, caller.notify)
+    parts = open_parts(stack, Path(row.project_root), as_before, caller)
     require_same(parts, settings, store, run_id)
     return Run(run_id, settings, parts, store, emit, control, heard=Heard(fresh=False))
 

@@ -18,13 +18,11 @@ from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import ModelError, ProjectError
 from rtc_inspector.core.generation import Generation, Model, Request, Role, Window
 from rtc_inspector.core.kinds import role_title
-from rtc_inspector.core.models.discovery import discover
-from rtc_inspector.core.models.fingerprint import fingerprint
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.run.bundle import changes
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Notice, Progress
-from rtc_inspector.core.run.opening import open_parts
+from rtc_inspector.core.run.opening import located, open_parts
 from rtc_inspector.core.run.state import Caller, Emit, Parts
 from rtc_inspector.core.settings import NamedModel, RunSettings
 from rtc_inspector.core.store.reader import Reader
@@ -112,12 +110,13 @@ def replay(
     if changed:
         emit(Notice(changed))
     recorded = json.loads(run.model_json)
-    settings = _located(reader.settings(run_id), recorded, models or {}, emit)
+    caller = Caller(emit, control)
+    settings = located(replace(reader.settings(run_id), series=None), recorded, caller.notify, models or {})
     # On this machine, wherever it was made: seeds and texts do not depend on the place.
     settings = replace(settings, generation=as_recorded(settings.generation, recorded), cluster="")
     chosen = _chosen(reader, run, samples)
     with ExitStack() as stack:
-        parts = open_parts(stack, project or Path(run.project_root), settings, Caller(emit, control))
+        parts = open_parts(stack, project or Path(run.project_root), settings, caller)
         if parts.opened.fingerprint != run.fingerprint:
             revision = f" (revision {run.revision[:12]})" if run.revision else ""
             raise ProjectError(
@@ -167,37 +166,6 @@ def _chosen(reader: Reader, run: RunRow, samples: int | None) -> dict[int, list[
 
 
 # ---- the models, where they are now
-
-
-def _located(
-    settings: RunSettings, recorded: Mapping[str, Mapping[str, str]], models: Mapping[str, NamedModel], emit: Emit
-) -> RunSettings:
-    """The settings with each model where it is on this machine: where it was, where it is said to be, or found."""
-    settings = replace(settings, series=None)
-    forward = models.get("forward") or _found(settings.forward, recorded["forward"], emit)
-    if _one_model(recorded):
-        return settings.asking(forward)
-    return settings.asking(forward, models.get("backward") or _found(settings.backward, recorded["backward"], emit))
-
-
-def _one_model(recorded: Mapping[str, Mapping[str, str]]) -> bool:
-    """Return whether one model made both passes."""
-    return all(recorded["forward"][name] == recorded["backward"][name] for name in ("path", "sha256", "name"))
-
-
-def _found(model: NamedModel, recorded: Mapping[str, str], emit: Emit) -> NamedModel:
-    """The file at its place, else the one of the recorded hash where models are kept. Raises ModelError."""
-    if model.endpoint is not None or (not model.file or Path(model.file).is_file()):
-        return model
-    for entry in discover():
-        if entry.header is not None and entry.header.label == recorded["name"]:
-            emit(Notice(f"{model.file} is not there; {entry.path} is read to see whether it is the same model."))
-            if fingerprint(entry.header.files) == recorded["sha256"]:
-                return NamedModel(str(entry.path))
-    raise ModelError(
-        f"The model {recorded['name']} is neither at {model.file} nor where models are kept on this machine.",
-        f"Name its file with --model; its SHA-256 is {recorded['sha256']}.",
-    )
 
 
 def _require_recorded(parts: Parts, recorded: Mapping[str, Mapping[str, str]]) -> None:

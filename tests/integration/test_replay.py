@@ -24,8 +24,9 @@ from projects import SHOP, TESTS, write_shop
 from rtc_inspector.app.cli import main
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.run import pipeline
-from rtc_inspector.core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
+from rtc_inspector.core.run.bundle import Contents, changes, contents, is_bundle, unpack, write_bundle
 from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Event, SampleReady
 from rtc_inspector.core.run.replay import Replay, replay
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
@@ -210,6 +211,38 @@ def test_a_changed_bundle_says_what_was_changed(
     assert f"{said}samples of its database." in capsys.readouterr().out
 
 
+def test_an_unfinished_run_is_gone_on_with_elsewhere_and_reads_as_it_was_sent(
+    edits: tuple[ChatServer, Talker, Path], tmp_path: Path
+) -> None:
+    server, _, _ = edits
+    settings = RunSettings(
+        task="editing",
+        regions=4,
+        forward_samples=2,
+        endpoint=EndpointSettings(server.address, attempts=1, concurrency=1),
+        edit=EditSettings(file=str(tmp_path / "edits.jsonl")),
+    )
+    control, seen = Control(), 0
+
+    def emit(event: Event) -> None:
+        nonlocal seen
+        seen += isinstance(event, SampleReady)
+        if seen == 9:
+            control.stop()
+
+    with open_store(tmp_path / "half.sqlite") as store:
+        assert pipeline.start(settings, tmp_path, store, emit, control).status == "interrupted"
+    bundled(tmp_path / "half.sqlite", tmp_path / "half.zip")
+    there = unpack(tmp_path / "half.zip", tmp_path / "elsewhere")
+    with open_store(there.database) as store:
+        assert pipeline.resume(1, store, lambda event: None, Control()).status == "finished"
+    assert changes(there.database) == ""
+    with sqlite3.connect(there.database) as connection:
+        connection.execute("UPDATE samples SET text = 'another' WHERE id = 1")
+    connection.close()
+    assert "samples of its database" in changes(there.database)
+
+
 def test_a_bundle_of_edits_needs_no_repository(tmp_path: Path) -> None:
     """It holds the commits of its edits, whose tests judge again what is no exact match; and no settings for git."""
     root, place = tmp_path / "project", tmp_path / "project" / "part"
@@ -303,6 +336,10 @@ def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place
         record = json.loads(archive.read("bundle.json"))
     source = {"pyproject.toml", "shop.py", "tests/test_shop.py", "prices.txt"}
     assert names == {"bundle.json", "run.sqlite", *(f"source/{name}" for name in source)}
+    places = {each.encode() for each in (str(shop_run), str(Path.home()), str(tmp_path))}
+    with zipfile.ZipFile(out) as archive:
+        held = [archive.read(name) for name in ("bundle.json", "run.sqlite")]
+    assert [each for each in places for content in held if each in content] == [], "no folder of this machine"
     assert len(record["models"]["forward"]["sha256"]) == 64 and record["revision"]
     assert any(each.startswith("pytest==") for each in record["environment"]["tests"]["packages"])
 
