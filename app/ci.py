@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Xml
 
 from rtc_inspector.app.output import written
 from rtc_inspector.core.comparison import words
-from rtc_inspector.core.comparison.values import Comparison
+from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.store.files import refuse_database

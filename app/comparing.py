@@ -17,10 +17,10 @@ from rtc_inspector.app.output import print_json, terminal, written
 from rtc_inspector.core.analyses.registry import ANALYSES, SCORED, analyse
 from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.compare import compare_runs
-from rtc_inspector.core.comparison.export import pair_row, summary_row, write_pairs_csv
-from rtc_inspector.core.comparison.values import Comparison
+from rtc_inspector.core.comparison.comparison import Comparison
+from rtc_inspector.core.comparison.words import pair_row, summary_row, write_pairs_csv
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.figures.export import to_json
+from rtc_inspector.core.figures.reading import to_json
 from rtc_inspector.core.kinds import counted, task
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -129,7 +129,7 @@ def compare_command(options: argparse.Namespace) -> int:
     with open_reader(shared.database(options)) as reader:
         comparisons = compare_runs(reader, options.runs)
         if options.html is not None:
-            from rtc_inspector.ui.report.comparison_page import write_comparison  # Qt, which nothing else here needs
+            from rtc_inspector.ui.report.page import write_comparison  # Qt, which nothing else here needs
 
             write_comparison(reader, comparisons, options.html)
     if options.csv is not None:

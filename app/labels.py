@@ -14,10 +14,9 @@ from rich.table import Table
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.output import print_json, terminal, written
 from rtc_inspector.app.paths import taxonomy_folder
-from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
+from rtc_inspector.core.analyses.agreement import Agreement, Estimate, PairAgreement, confusion_table, measure
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
-from rtc_inspector.core.metrics.agreement import Estimate
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.label_import import import_labels
 from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio

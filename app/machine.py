@@ -25,16 +25,21 @@ from rtc_inspector.core.models.calibrated import Calibration, keep_calibration
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
     WITHOUT_EXTRA_BUFFERS,
+    Memory,
+    estimate,
     found_gpus,
+    gib,
     idle_gpu,
+    memory_now,
+    needed_together,
     rebuild_without_amx,
     remember_crash,
+    tight,
 )
 from rtc_inspector.core.models.discovery import GgufEntry, bundled_model, discover
 from rtc_inspector.core.models.download import download, parse_wanted
-from rtc_inspector.core.models.endpoint import models_at
 from rtc_inspector.core.models.gguf import read_header
-from rtc_inspector.core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
+from rtc_inspector.core.models.loading import models_at
 from rtc_inspector.core.models.process import Crashed
 from rtc_inspector.core.models.styles import expected_style
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes

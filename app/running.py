@@ -23,7 +23,7 @@ from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.app.windows import has_screen, show
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import Cancelled, UserError
-from rtc_inspector.core.figures.export import to_json
+from rtc_inspector.core.figures.reading import to_json
 from rtc_inspector.core.kinds import IMPORTED, TASKS, configured, project_of, task
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, RunStarted

@@ -11,7 +11,7 @@ from rtc_inspector.app import options as shared
 from rtc_inspector.app.output import print_json
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.models.discovery import fitting_models
-from rtc_inspector.core.models.endpoint import models_at
+from rtc_inspector.core.models.loading import models_at
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import described, with_values
 

@@ -17,9 +17,8 @@ import resource
 import time
 from pathlib import Path
 
-from rtc_inspector.core.metrics.codebleu import shared_ngrams
-from rtc_inspector.core.metrics.pairs import NAMES, PARTS, all_scores, scores
-from rtc_inspector.core.settings.cores import usable_cores
+from rtc_inspector.core.metrics.codebleu import NAMES, PARTS, all_scores, scores, shared_ngrams
+from rtc_inspector.core.settings import usable_cores
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "stored" / "metric-values.json.gz"
 SINGLE = 300

@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import Kind, RoleName, counted, known, task
-from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
 from rtc_inspector.ui.diff.lines import PAIR, Sides

@@ -28,8 +28,16 @@ from rtc_inspector.core.figures import (
 )
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.paired import mean_difference
-from rtc_inspector.core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
-from rtc_inspector.core.metrics.statistics import auc, pearson, point_biserial, spearman
+from rtc_inspector.core.metrics.validity import (
+    FEWEST,
+    auc,
+    fisher_interval,
+    pearson,
+    point_biserial,
+    resampled,
+    spearman,
+    spearman_p,
+)
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow
 from rtc_inspector.core.types import Score

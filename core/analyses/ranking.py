@@ -14,7 +14,7 @@ from itertools import permutations
 from rtc_inspector.core.analyses import costs
 from rtc_inspector.core.analyses.scores import better_of, estimate, form_of
 from rtc_inspector.core.comparison.compare import differing_settings
-from rtc_inspector.core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
+from rtc_inspector.core.comparison.comparison import MOST_UNLIKE, TRUNCATION, UNLIKE
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import (
     Axis,

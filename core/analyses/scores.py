@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rtc_inspector.core.analyses import costs
-from rtc_inspector.core.analyses.compared import scatter
 from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.comparison.comparison import scatter
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import (
     Axis,
@@ -33,8 +33,9 @@ from rtc_inspector.core.figures import (
     one_of,
 )
 from rtc_inspector.core.kinds import Kind, Measure, article, counted, few, task
-from rtc_inspector.core.metrics.registry import Metric, metric
-from rtc_inspector.core.metrics.statistics import auc, interval, point_biserial
+from rtc_inspector.core.metrics.metric import Metric, metric
+from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.metrics.validity import auc, point_biserial
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
 from rtc_inspector.core.store.scores import Bounds

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtc_inspector.core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
+from rtc_inspector.core.comparison.comparison import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import Kind, task
 from rtc_inspector.core.metrics.paired import holm, mcnemar, mean_difference

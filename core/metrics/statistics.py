@@ -1,4 +1,4 @@
-"""Intervals of means, pass@k, and correlations. Everything is deterministic: the same input gives the same bounds.
+"""Intervals of means, and pass@k. Everything is deterministic: the same input gives the same bounds.
 
 An interval holds every mean m that the data do not contradict: a score interval, with Student's t for the quantile,
 
@@ -372,41 +372,3 @@ def pass_at_k(samples: int, correct: int, k: int) -> float:
     if not (1 <= k <= samples and 0 <= correct <= samples):
         raise ValueError(f"pass@{k} of {correct} correct in {samples} samples is undefined")
     return 1.0 - math.comb(samples - correct, k) / math.comb(samples, k)
-
-
-def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Linear correlation; None for fewer than two pairs or where one side does not vary.
-
-    Raises ValueError for unequal lengths.
-    """
-    if len(first) != len(second):
-        raise ValueError("a correlation needs pairs")
-    if len(first) < 2:
-        return None
-    x, y = (np.asarray(side, dtype=np.float64) - np.mean(side) for side in (first, second))
-    spread = math.sqrt(float(x @ x) * float(y @ y))
-    return None if spread == 0 else max(-1.0, min(1.0, float(x @ y) / spread))
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Rank correlation, ties sharing their mean rank; None as in `pearson`."""
-    from scipy.stats import rankdata
-
-    return pearson(rankdata(first), rankdata(second))
-
-
-def auc(values: Sequence[float], passed: Sequence[bool]) -> float | None:
-    """Chance that a passing candidate has a larger value than a failing one, ties counting half (area under the ROC).
-
-    0.5 tells nothing. None where all pass or all fail. Raises ValueError for unequal lengths.
-    """
-    from scipy.stats import rankdata
-
-    ranks = [rank for rank, did in zip(rankdata(values).tolist(), passed, strict=True) if did]
-    won, lost = len(ranks), len(passed) - len(ranks)
-    return (math.fsum(ranks) - won * (won + 1) / 2) / (won * lost) if won and lost else None
-
-
-def point_biserial(values: Sequence[float], passed: Sequence[bool]) -> float | None:
-    """Correlation of a metric with passing (metric audit: CodeBERTScore 0.162, EDIT-SIM 0.186); None as `pearson`."""
-    return pearson(values, [float(did) for did in passed])

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
+from rtc_inspector.core.models.devices import window_of
 from rtc_inspector.core.models.fingerprint import fingerprint
 from rtc_inspector.core.models.gguf import GgufHeader, check_generative, read_header
-from rtc_inspector.core.models.memory import window_of
-from rtc_inspector.core.models.process import SILENCE, WorkerLink, WorkerProcess
+from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink, WorkerProcess
 from rtc_inspector.core.models.styles import ChosenStyle, choose_style, wire_style
-from rtc_inspector.core.models.wire import Wire
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Report
@@ -115,7 +114,7 @@ class LocalModel:
 
     @property
     def counters(self) -> Counter[str]:
-        """Return what this model's workers have done so far (`core.models.jobs.Counters`), those that died included."""
+        """Return what this model's workers have done so far, those that died included."""
         return sum(self._counted.values(), Counter())
 
     @property

@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.models.devices import estimate, memory_now, too_much
 from rtc_inspector.core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
-from rtc_inspector.core.models.memory import estimate, memory_now, too_much
 from rtc_inspector.core.settings import ModelSettings
 
 MODEL_LAYER = "application/vnd.ollama.image.model"

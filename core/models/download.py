@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from rtc_inspector.core.errors import InspectorError, ModelError
+from rtc_inspector.core.models.devices import gib
 from rtc_inspector.core.models.gguf import part_names, read_header
-from rtc_inspector.core.models.memory import gib
 from rtc_inspector.core.types import Report
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Draws samples from one loaded model: shared prefixes, several sequences at a time, the same text every time.
+"""Draw samples from one loaded model: shared prefixes, several sequences at a time, the same text every time.
 
 Pure scheduling over the `Native` protocol. What makes the text repeatable whatever else is evaluated is explained in
 docs/model-passes.md: streams of their own, and batches padded so that every row is computed by the same kernels.
@@ -8,22 +8,279 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
-from rtc_inspector.core.models.jobs import (
-    LEAST_ROUNDS,
-    LONGEST_LOOP,
-    Aborted,
-    Counters,
-    Finished,
-    Job,
-    Listener,
-    Native,
-    Row,
-    Shape,
-    loops,
-)
-from rtc_inspector.core.models.streams import STEP, Stream, Streams
-from rtc_inspector.core.models.textstream import TextStream
+from rtc_inspector.core.models.textstream import Ending, TextStream
+from rtc_inspector.core.models.thoughts import FORMATS, Format
+
+
+class Aborted(Exception):
+    """The abort flag was seen in mid-evaluation."""
+
+
+class Row(NamedTuple):
+    """One token of a batch. `wanted`: its logits are read."""
+
+    token: int
+    position: int
+    stream: int
+    wanted: bool
+
+
+class Native(Protocol):
+    """What the scheduler needs of llama.cpp."""
+
+    @property
+    def can_rewind(self) -> bool: ...
+
+    def open_context(self, tokens: int, streams: int) -> None: ...
+    def decode(self, rows: Sequence[Row]) -> None: ...
+    def forget(self, stream: int, start: int) -> None: ...
+    def copy(self, source: int, target: int) -> None: ...
+    def logits(self, row: int) -> bytes: ...
+    def open_sampler(self, temperature: float, seed: int) -> int: ...
+    def sample(self, sampler: int, row: int) -> int: ...
+    def close_sampler(self, sampler: int) -> None: ...
+    def piece(self, token: int) -> bytes: ...
+    def ends(self, token: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Batch sizes at which a row's numbers do not depend on its neighbours (found by `find_shape`).
+
+    Attributes:
+        prompt: prompt batches are padded to a multiple of this.
+        step: batches of one token a stream are padded to a multiple of this.
+    """
+
+    prompt: int
+    step: int
+
+    def whole_steps(self, streams: int) -> int:
+        """`streams` rounded up to what a step needs."""
+        return max(1, -(-streams // self.step)) * self.step
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request as tokens.
+
+    Attributes:
+        thinks: the prompt has begun the model's thoughts for it.
+        thought_tokens: room for thoughts, beside `max_tokens` for the answer.
+        known: in what form thoughts may come.
+    """
+
+    id: str
+    tokens: tuple[int, ...]
+    temperature: float
+    seed: int
+    max_tokens: int
+    ending: Ending = field(default_factory=Ending)
+    thinks: bool = False
+    thought_tokens: int = 0
+    known: Sequence[Format] = FORMATS
+
+    @property
+    def room(self) -> int:
+        """Tokens that may be written."""
+        return self.max_tokens + self.thought_tokens
+
+
+def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
+    """Return one of each set of greedy jobs that must draw the same text, and the ids each returned job stands for."""
+    firsts: dict[object, Job] = {}
+    ids: dict[str, list[str]] = {}
+    for job in jobs:
+        greedy = job.temperature <= 0
+        first = firsts.setdefault((job.tokens, job.max_tokens, job.ending) if greedy else job.id, job)
+        ids.setdefault(first.id, []).append(job.id)
+    return list(firsts.values()), ids
+
+
+LONGEST_LOOP = 64
+"""Tokens of the longest passage whose repetition is looked for."""
+LEAST_ROUNDS, LEAST_LOOPED = 4, 64
+"""A passage must have come so often, and all of it be so many tokens long, to be a loop: code has rows of zeros."""
+
+
+def loops(tokens: Sequence[int]) -> bool:
+    """Return whether the last tokens are one short passage over and over."""
+    for period in range(1, LONGEST_LOOP + 1):
+        length = max(period * LEAST_ROUNDS, LEAST_LOOPED)
+        if length > len(tokens):
+            return False
+        tail = tokens[-length:]
+        if tail[period:] == tail[:-period]:
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One answer. `finish_reason`: stop, length, loop (the same tokens over and over) or context."""
+
+    id: str
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Callbacks of one run; each gets the job's id first."""
+
+    started: Callable[[str], None]
+    text: Callable[[str, str], None]
+    progress: Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Counters:
+    """What was evaluated, for benchmarks: the reason behind the speed."""
+
+    prompt_tokens: int = 0
+    evaluated: int = 0
+    padding: int = 0
+    generated: int = 0
+    steps: int = 0
+
+
+# ---- sequences of the cache
+
+
+STEP = 32
+"""Prompt tokens a batch where the batch's shape must not vary."""
+WORTH_COPYING = 16
+"""Tokens from which on copying a cached prefix beats evaluating it."""
+SMALL_LOSS = 48
+"""Cached tokens that are not worth an idle row between busy streams."""
+DEAR_LOSS = 512
+"""Cached tokens that are worth more than one more row in each step."""
+FADING = 0.95
+"""What a cached token is still worth after one more request."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """One sequence of the cache, and the job it serves.
+
+    Attributes:
+        held: tokens in the cache.
+        written, thoughts: tokens drawn for the job so far, and how many of them were thoughts.
+        clean: how many of them were evaluated as a prompt is, so that another prompt may build on them.
+    """
+
+    number: int
+    held: list[int] = field(default_factory=list)
+    clean: int = 0
+    job: Job | None = None
+    sampler: int = 0
+    next_token: int = 0
+    written: int = 0
+    thoughts: int = 0
+    started: float = 0.0
+    answer: TextStream = field(default_factory=lambda: TextStream(Ending()))
+    last_use: int = 0
+
+
+class Streams:
+    """All streams of one context. Only clean tokens are reused, so that no number depends on what was asked before."""
+
+    def __init__(self, native: Native, count: int, shape: Shape | None) -> None:
+        """`shape`: as for the engine."""
+        self._native, self._shape = native, shape
+        self.all = [Stream(n) for n in range(count)]
+        self._clock = 0
+
+    @property
+    def busy(self) -> list[Stream]:
+        """Return the streams that serve a job, by number."""
+        return [s for s in self.all if s.job]
+
+    @property
+    def free(self) -> list[Stream]:
+        """Return the streams that serve no job, by number."""
+        return [s for s in self.all if s.job is None]
+
+    def nearest(self, waiting: Sequence[Job]) -> tuple[Job, Stream, int]:
+        """The waiting job that shares most with something evaluated, with what it shares."""
+        best = (waiting[0], self.all[0], -1)
+        for job in waiting:
+            for stream in self.all:
+                shared = self._reusable(stream, job)
+                if shared > best[2]:
+                    best = (job, stream, shared)
+        return best
+
+    def _reusable(self, stream: Stream, job: Job) -> int:
+        """Tokens of the job's prompt that `stream` holds, usable without changing a number."""
+        if not self._native.can_rewind:
+            return 0
+        most = min(len(job.tokens) - 1, stream.clean)
+        shared = common_prefix(job.tokens, stream.held, most)
+        return shared if self._shape else shared // STEP * STEP
+
+    def place(self, job: Job, source: Stream, shared: int) -> Stream | None:
+        """The stream the job will use, holding exactly the shared prefix.
+
+        None when the job had better wait for a busy stream than drive out what the free ones hold.
+        """
+        target = self._target(job)
+        if self.busy and self._loss(target, job) > DEAR_LOSS:
+            return None
+        self._clock += 1
+        source.last_use = self._clock
+        own = self._reusable(target, job)
+        if shared > own + WORTH_COPYING:
+            self._native.copy(source.number, target.number)
+            target.held, target.clean = list(source.held), source.clean
+            own = shared
+        target.last_use = self._clock
+        self._truncate(target, own)
+        return target
+
+    def _target(self, job: Job) -> Stream:
+        """The free stream from which least is lost; of several, the one nearest to the busy ones."""
+        busy = [s.number for s in self.busy]
+
+        def cost(stream: Stream) -> tuple[int, int, int, int]:
+            apart = min((abs(stream.number - n) for n in busy), default=0)
+            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
+
+        return min(self.free, key=cost)
+
+    def _loss(self, stream: Stream, job: Job) -> float:
+        """Evaluated tokens that nobody else holds and that would be lost to the job, fading with age."""
+        others = [common_prefix(stream.held, s.held, stream.clean) for s in self.all if s is not stream]
+        kept = max(self._reusable(stream, job), *others, 0)
+        return max(0, stream.clean - kept) * FADING ** (self._clock - stream.last_use)
+
+    def _truncate(self, stream: Stream, length: int) -> None:
+        if length < len(stream.held) or length == 0:
+            self._native.forget(stream.number, length)
+            del stream.held[length:]
+            stream.clean = min(stream.clean, length)
+
+
+def common_prefix(first: Sequence[int], second: Sequence[int], most: int) -> int:
+    """Length of the shared beginning, at most `most`; slices compare in C, hence by halving."""
+    low, high = 0, min(most, len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if tuple(first[low:middle]) == tuple(second[low:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+# ---- scheduling
+
 
 LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS
 """Tokens that tell whether an answer repeats itself."""
@@ -228,3 +485,73 @@ class Engine:
             stream.job = None
             # A stream that is free again may be the one that the job held back was waiting for.
             self._held_back = False
+
+
+# ---- what a batch may look like
+
+
+STREAMS = 8
+LENGTH = 16
+GROUPS = (1, 4, 8)
+WIDTHS = (1, 3, 4, 8)
+SHORTER = 5
+
+
+def find_shape(native: Native, vocabulary: int) -> Shape | None:
+    """The smallest batch groups that keep every row's numbers, or None when there are none up to 8."""
+    # Any tokens will do, as long as they differ: rounding depends on the shape of a batch, not on what is in it.
+    tokens = [(7 + 13 * i) % max(8, vocabulary - 1) for i in range(LENGTH)]
+    native.open_context(LENGTH + 32, STREAMS)
+    if not native.can_rewind:
+        # What cannot be taken back cannot be padded either. It is evaluated all the same: a build that crashes at it is
+        # found out while the parent can still load the model otherwise.
+        _prompt(native, [tokens])
+        return None
+    prompt = _prompt_group(native, tokens)
+    if prompt is None:
+        return None
+    step = _step_group(native, tokens)
+    return None if step is None else Shape(prompt, step)
+
+
+def _prompt_group(native: Native, tokens: Sequence[int]) -> int | None:
+    """Smallest group for prompts: one batch, batches of the group, and uneven batches all agree."""
+    whole = _prompt(native, [tokens])
+    for group in GROUPS[1:]:
+        small = [tokens[i : i + group] for i in range(0, LENGTH, group)]
+        uneven = [tokens[:group], tokens[group:]]
+        if _prompt(native, small) == whole == _prompt(native, uneven):
+            return group
+    return None
+
+
+def _prompt(native: Native, parts: Sequence[Sequence[int]]) -> bytes:
+    """Logits after the last token when the prompt is evaluated in `parts`."""
+    native.forget(0, 0)
+    position = 0
+    for part in parts:
+        rows = [Row(t, position + i, 0, position + i + 1 == LENGTH) for i, t in enumerate(part)]
+        native.decode(rows)
+        position += len(part)
+    return native.logits(len(rows) - 1)
+
+
+def _step_group(native: Native, tokens: Sequence[int]) -> int | None:
+    """Smallest group for single steps: a stream's logits do not change with its neighbours or its place."""
+    for stream in range(1, STREAMS):
+        native.copy(0, stream)
+        native.forget(stream, LENGTH - SHORTER * (stream % 3))
+    for group in GROUPS:
+        if len({_step(native, tokens, width) for width in WIDTHS if width % group == 0}) == 1:
+            return group
+    return None
+
+
+def _step(native: Native, tokens: Sequence[int], width: int) -> bytes:
+    """Logits of stream 0 after one more token, with `width - 1` neighbours of other lengths."""
+    lengths = [LENGTH - SHORTER * (s % 3) for s in range(width)]
+    native.decode([Row(tokens[s], lengths[s], s, True) for s in range(width)])
+    found = native.logits(0)
+    for stream in range(width):
+        native.forget(stream, lengths[stream])
+    return found

@@ -2,23 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Model
+from rtc_inspector.core.models.chat_http import HttpFailure
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.devices import build_backends, found_gpus, slowed, unused_gpu
+from rtc_inspector.core.models.devices import (
+    Memory,
+    build_backends,
+    estimate,
+    found_gpus,
+    memory_now,
+    slowed,
+    tight,
+    too_much,
+    unused_gpu,
+)
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.embedder import GgufEmbedder
-from rtc_inspector.core.models.endpoint import open_endpoint
+from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm
 from rtc_inspector.core.models.gguf import GgufHeader, read_header
-from rtc_inspector.core.models.memory import Memory, estimate, memory_now, tight, too_much
-from rtc_inspector.core.models.minilm import packaged_minilm
-from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings
+from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.models.served import Served, choose, list_served, looked_into
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings
 from rtc_inspector.core.types import Notify
-from rtc_inspector.core.waiting import Beat
+from rtc_inspector.core.waiting import Beat, patiently, unheard
+
+NO_LIST = (404, 405, 501)
+"""What a server without a list of models answers."""
+
+
+def open_endpoint(
+    settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard, notify: Notify = lambda text: None
+) -> RemoteModel:
+    """Ask the server what it serves, and make a model of it; `beat` is called on the way, raising from it gives up.
+
+    `notify` is told of what the server does not take, when that turns out.
+
+    Raises ModelError: no address, a key that is not set, no answer, an unknown name, gaps that it does not fill.
+    """
+    check_address(settings.address)
+    key = key_of(settings, os.environ)
+    try:
+        served = choose(_listed(settings, key, beat), settings.model, settings.address)
+    except HttpFailure as failure:
+        if failure.status not in NO_LIST or not settings.model:
+            raise _unusable(settings, failure) from None
+        served = Served(settings.model)  # a server without a list is taken at its word
+    with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
+        served = patiently(lambda: looked_into(served, settings.address, key), beat)
+    model = RemoteModel(settings, generation, served, key, notify=notify)
+    try:
+        if not (served.window or generation.context_size):
+            patiently(model.find_window, beat)
+        if text := model.on_window():
+            notify(text)
+        if generation.prompt_style == "fim":
+            patiently(model.check_gap, beat)
+    except BaseException:
+        model.close()
+        raise
+    return model
+
+
+def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:
+    """Return every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
+    check_address(settings.address)
+    try:
+        return _listed(settings, key_of(settings, os.environ), beat)
+    except HttpFailure as failure:
+        raise _unusable(settings, failure) from None
+
+
+def check_address(address: str) -> None:
+    """Raise ModelError when this is no address of a server, or one that holds a secret."""
+    try:
+        parts = urlsplit(address)
+        host, secret = parts.hostname, parts.username or parts.password or parts.query or parts.fragment
+        _ = parts.port
+    except ValueError:
+        host, secret = None, None
+    if not address.startswith(("http://", "https://")) or not host or any(c.isspace() for c in address):
+        raise ModelError(f"{address} is not an address of a server.", "Give one like http://127.0.0.1:8080/v1.")
+    if secret:
+        raise ModelError(
+            "The address of a server holds more than the server.",
+            "Leave out what follows `?` and stands before `@`; a key belongs in an environment variable.",
+        )
+
+
+def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
+    """The key out of the user's environment; empty when none is asked for. Raises ModelError."""
+    name = settings.key_variable
+    if not name:
+        return ""
+    key = environment.get(name, "").strip()
+    if not key:
+        raise ModelError(
+            f"The environment variable {name}, which should hold the key for {settings.address}, is not set.",
+            f"Set it (`export {name}=...`) and start again, or name another variable.",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise ModelError(f"The key in {name} holds characters that no server takes.", "Copy the key once more.")
+    return key
+
+
+def _listed(settings: EndpointSettings, key: str, beat: Beat) -> list[Served]:
+    """Return the models that the server serves. Raises HttpFailure, and what `beat` raises."""
+
+    def ask() -> list[Served]:
+        try:
+            return list_served(settings.address, key)
+        except HttpFailure:
+            raise
+        except Exception as error:
+            raise HttpFailure(f"The server's answer makes no sense: {error}.", passing=False) from error
+
+    return patiently(ask, beat)
+
+
+def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
+    if failure.status in (401, 403):
+        named = f"the key in {settings.key_variable}" if settings.key_variable else "a request without a key"
+        return ModelError(
+            f"The server at {settings.address} refuses {named} (status {failure.status}).",
+            "Name the environment variable that holds the right key.",
+        )
+    return ModelError(failure.sentence, "Start the server, or check the address: it usually ends in /v1.")
 
 
 def open_model(model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify) -> Model:

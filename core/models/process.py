@@ -1,8 +1,9 @@
-"""The worker process of a model seen from its parent: started, loaded, listened to, and replaced when it died."""
+"""The worker process of a model seen from its parent, and the JSON lines between both."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
 import signal
 import subprocess
@@ -10,10 +11,12 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rtc_inspector.core.errors import ModelError, WorkerDied
+from rtc_inspector.core.generation import Block, Infill, Message, Prompt, Request
 from rtc_inspector.core.models.devices import (
     build_version,
     crashes_with_extra_buffers,
@@ -21,8 +24,43 @@ from rtc_inspector.core.models.devices import (
     remember_crash,
     this_processor,
 )
-from rtc_inspector.core.models.wire import Wire, decode, encode
 from rtc_inspector.core.waiting import Beat, next_of, unheard
+
+Wire = dict[str, Any]
+HEARTBEAT = 2.0
+"""Seconds between signs of life of a worker that has nothing to say."""
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Return the message as one line of JSON, its end included."""
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Wire:
+    """The message of one line. Raises ValueError."""
+    message: Wire = json.loads(line)
+    return message
+
+
+def unpack_prompt(wire: Wire) -> Prompt:
+    """A prompt that was sent as `asdict` makes it, as far as the worker needs it."""
+    return Prompt(
+        tuple(Message(**turn) for turn in wire["messages"]),
+        prefill=wire["prefill"],
+        stop=tuple(wire["stop"]),
+        infill=None if wire["infill"] is None else Infill(**wire["infill"]),
+        block=None if wire["block"] is None else Block(**wire["block"]),
+        most_characters=wire["most_characters"],
+    )
+
+
+def unpack_request(wire: Wire) -> Request:
+    """A request that was sent so."""
+    return Request(**wire | {"prompt": unpack_prompt(wire["prompt"])})
+
+
+# ---- the process
+
 
 ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""

@@ -6,17 +6,183 @@ Operations: `load`, `count`, `generate`, `embed`, `cancel`, `quit`. Events: `loa
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.models.session import Session
-from rtc_inspector.core.models.vectors import VectorSession
-from rtc_inspector.core.models.wire import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
+from rtc_inspector.core.generation import Prompt, Request, is_plain
+from rtc_inspector.core.models.devices import available_memory
+from rtc_inspector.core.models.engine import Aborted, Counters, Engine, Job, Listener, find_shape, twinned
+from rtc_inspector.core.models.native import NativeModel, VectorSession, loading
+from rtc_inspector.core.models.process import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
+from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
+from rtc_inspector.core.models.textstream import Ending
+from rtc_inspector.core.models.thoughts import TURN, begun_by, formats
+
+WINDOW_STEP = 1024
+"""Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
+STREAMS = 10
+"""A wave of two regions writes eight samples at a time; two more keep what the other pass has read."""
+SHARE = 0.25
+"""Of the memory that is free after loading: what the key-value cache may take."""
+LEAST_CACHE = 256 << 20
+Send = Callable[..., None]
+"""Writes one event: its name, and its values by theirs."""
+
+
+class Session:
+    """A model, its renderer, and the engine that fits the requests at hand."""
+
+    def __init__(self, options: Wire) -> None:
+        """Load the model a `load` message names. Raises ModelError."""
+        path = Path(options["path"])
+        with loading(path):
+            cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
+            self.native = NativeModel(
+                path, int(options["gpu_layers"]), int(options["threads"]), *cut, extra_buffers=options["extra_buffers"]
+            )
+            if not self.native.writes_text:
+                raise ModelError(
+                    f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
+                )
+            thinking = {"thinking": str(options.get("thinking", "off"))}
+            bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
+            self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"], **thinking)
+            self.shape = find_shape(self.native, self.native.vocabulary)
+        self._known = formats(str(options.get("thought_tag", "")))
+        # What a model thinks is told from its answer by tokens that are else left out of its text.
+        self.native.shown = (TURN, *(mark for form in self._known for mark in (form.opening, form.closing)))
+        self.context_size = int(options["context_size"])
+        self._kv_bytes = int(options["kv_bytes"])
+        self._fixed = bool(options["fixed_context"]) or self.shape is None
+        self._thought_tokens = int(options.get("thought_tokens", 0))
+        self._template = str(options["template"] or "")
+        self._engine: Engine | None = None
+        self._counters = Counters()
+        self._lock = threading.Lock()
+        self._run = self._cancelled_run = 0
+
+    def description(self) -> Wire:
+        """Return the facts about the worker that the model's record needs."""
+        used = self._template if self.renderer.style == "chat" else ""
+        return {
+            "template_sha256": hashlib.sha256(used.encode()).hexdigest() if used else "",
+            "build": self.native.build,
+            "threads": self.native.threads,
+            "context_size": self.context_size,
+            "batched": self.shape is not None,
+        }
+
+    def count(self, prompt: Prompt) -> int:
+        """Tokens of a prompt. Raises ModelError when the template fails."""
+        return len(self.native.tokenize(self._render(prompt)))
+
+    def cancel(self, run: int) -> None:
+        """Stop generation number `run`, in mid-batch if need be; may come from any thread, early or late."""
+        with self._lock:
+            # A cancel may overtake the generation that it is meant for: that one then ends as it begins.
+            self._cancelled_run = max(self._cancelled_run, run)
+            if run == self._run:
+                self.native.set_abort(True)
+
+    def generate(self, run: int, requests: Sequence[Request], send: Send) -> None:
+        """Answer all requests of generation number `run`, then say `idle`."""
+        with self._lock:
+            self._run = run
+            self.native.set_abort(self._is_cancelled())
+        try:
+            self._generate(requests, send)
+        except Aborted:
+            pass
+        except ModelError as error:
+            send("refused", problem=error.problem, remedy=error.remedy)
+        with self._lock:
+            self._run = 0
+            self.native.set_abort(False)
+        counters = asdict(self._counters)
+        send("idle", run=run, counters=counters)
+
+    def _is_cancelled(self) -> bool:
+        return self._cancelled_run >= self._run
+
+    def _generate(self, requests: Sequence[Request], send: Send) -> None:
+        rendered = {request.id: self._render(request.prompt) for request in requests}
+        jobs, twins = twinned([self._job(request, rendered[request.id]) for request in requests])
+        listener = Listener(
+            started=lambda id_: _for_each(send, "started", twins[id_]),
+            text=lambda id_, text: _for_each(send, "text", twins[id_], text=text),
+            progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
+        )
+        for end in self._engine_for(jobs).run(jobs, listener):
+            for id_ in twins[end.id]:
+                seconds = end.seconds if id_ == end.id else 0.0
+                send("finished", rendered=rendered[id_], **asdict(replace(end, id=id_, seconds=seconds)))
+
+    def _render(self, prompt: Prompt) -> str:
+        return self.renderer.render(prompt.messages, prompt.prefill, prompt.infill)
+
+    def _job(self, request: Request, text: str) -> Job:
+        prompt = request.prompt
+        turns = self.renderer.style == "completion" and not is_plain(prompt.messages)
+        stops = (*prompt.stop, COMPLETION_STOP) if turns else prompt.stop
+        thinks = begun_by(text, self._known)
+        aware = any(form.opening in self._template for form in self._known if not form.needs_both)
+        return Job(
+            id=request.id,
+            tokens=tuple(self.native.tokenize(text)),
+            temperature=request.temperature,
+            seed=request.seed,
+            max_tokens=request.max_tokens,
+            # The answer's opening fence was not given: it would have stood among the thoughts.
+            ending=Ending() if thinks else Ending(stops, prompt.block, prompt.most_characters),
+            thinks=thinks,
+            thought_tokens=self._thought_tokens if thinks or aware else 0,
+            known=self._known,
+        )
+
+    def _engine_for(self, jobs: Sequence[Job]) -> Engine:
+        """The open engine when it is large enough, else a larger one."""
+        need = max(min(self.context_size, len(j.tokens) + j.room + 1) for j in jobs)
+        window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
+        if self._engine is None or self._engine.window < window:
+            self._engine = self._open_engine(window)
+            self._engine.cancelled = self._is_cancelled
+        return self._engine
+
+    def _open_engine(self, window: int) -> Engine:
+        """Open an engine with as many streams as memory allows. Raises ModelError when there is not enough for one."""
+        streams = self._stream_count(window)
+        while True:
+            try:
+                return Engine(self.native, window, streams, self.shape, self._counters)
+            except RuntimeError as error:
+                if streams == 1:
+                    raise ModelError(
+                        f"There is not enough memory for a window of {window:,} tokens: {error}.",
+                        "Choose a smaller context size or a smaller model, or close other programs.",
+                    ) from None
+                streams //= 2
+
+    def _stream_count(self, window: int) -> int:
+        """Return how many streams the free memory allows, from 1 to `STREAMS`. `window`: tokens of one."""
+        cache = max(LEAST_CACHE, int(available_memory() * SHARE))
+        return max(1, min(STREAMS, cache // max(1, window * self._kv_bytes)))
+
+
+def _for_each(send: Send, event: str, ids: Sequence[str], **values: Any) -> None:
+    for id_ in ids:
+        send(event, id=id_, **values)
+
+
+# ---- the process
 
 
 class Worker:

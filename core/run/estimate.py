@@ -21,8 +21,7 @@ from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, ItemReady, Progress
-from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.settings import RunSettings, share_cores
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 
 if TYPE_CHECKING:

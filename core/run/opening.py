@@ -22,8 +22,7 @@ from rtc_inspector.core.models.styles import as_recorded, forward_only
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.state import Caller, Emit, Heard, Parts, Run
-from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings
-from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings, share_cores
 from rtc_inspector.core.source.codebase import project_name
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.opening import check_source, opener

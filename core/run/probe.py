@@ -11,8 +11,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
-from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
-from rtc_inspector.core.settings.cores import with_workers
+from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
 from rtc_inspector.core.syntax import NEWLINE
 from rtc_inspector.core.trips.judged import learn, open_named
 from rtc_inspector.core.trips.opening import opener

@@ -14,11 +14,9 @@ from functools import lru_cache
 from itertools import groupby
 
 from rtc_inspector.core.generation import Embedder, TokenVectors
-from rtc_inspector.core.metrics.codebleu import Gram, shared_ngrams
-from rtc_inspector.core.metrics.greedy_match import matched
-from rtc_inspector.core.metrics.pairs import CRYSTAL, NAMES, all_scores
-from rtc_inspector.core.metrics.registry import PERTURBATIONS, stored_name
-from rtc_inspector.core.metrics.syntax import heads, plain_code
+from rtc_inspector.core.metrics.codebleu import CRYSTAL, NAMES, Gram, all_scores, shared_ngrams
+from rtc_inspector.core.metrics.metric import PERTURBATIONS, stored_name
+from rtc_inspector.core.metrics.similarity import heads, matched, plain_code
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.rewrites.names import generic_variables, mask_name
 from rtc_inspector.core.store.reader import Reader

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Request
 from rtc_inspector.core.models.answers import answer_of
-from rtc_inspector.core.models.endpoint import open_endpoint
 from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.loading import open_endpoint
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
 from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings

@@ -1,7 +1,7 @@
 """Typed settings, versioned and passed in; never a global.
 
 Each field says what its option, its row in the run dialog and its check are made from (`core/settings/setting.py`).
-A method's own settings are a class of their own in `core/settings/methods.py`, a part of `RunSettings`; `core/kinds`
+A method's own settings are a class of their own in `core/settings/parts.py`, a part of `RunSettings`; `core/kinds`
 says which it has.
 """
 
@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtc_inspector.core.settings.methods import BenchmarkSettings as BenchmarkSettings
-from rtc_inspector.core.settings.methods import ChainSettings as ChainSettings
-from rtc_inspector.core.settings.methods import CosmeticSettings as CosmeticSettings
-from rtc_inspector.core.settings.methods import DirectiveSettings as DirectiveSettings
-from rtc_inspector.core.settings.methods import EditSettings as EditSettings
-from rtc_inspector.core.settings.methods import RegionSettings as RegionSettings
-from rtc_inspector.core.settings.methods import SamplesSettings as SamplesSettings
-from rtc_inspector.core.settings.models import DEFAULT_CONTEXT as DEFAULT_CONTEXT
-from rtc_inspector.core.settings.models import SERVER_CONTEXT as SERVER_CONTEXT
-from rtc_inspector.core.settings.models import EndpointSettings as EndpointSettings
-from rtc_inspector.core.settings.models import ModelSettings as ModelSettings
-from rtc_inspector.core.settings.models import NamedModel as NamedModel
-from rtc_inspector.core.settings.models import SeriesSettings as SeriesSettings
+from rtc_inspector.core.settings.parts import DEFAULT_CONTEXT as DEFAULT_CONTEXT
+from rtc_inspector.core.settings.parts import SERVER_CONTEXT as SERVER_CONTEXT
+from rtc_inspector.core.settings.parts import BenchmarkSettings as BenchmarkSettings
+from rtc_inspector.core.settings.parts import ChainSettings as ChainSettings
+from rtc_inspector.core.settings.parts import CosmeticSettings as CosmeticSettings
+from rtc_inspector.core.settings.parts import DirectiveSettings as DirectiveSettings
+from rtc_inspector.core.settings.parts import EditSettings as EditSettings
+from rtc_inspector.core.settings.parts import EndpointSettings as EndpointSettings
+from rtc_inspector.core.settings.parts import ModelSettings as ModelSettings
+from rtc_inspector.core.settings.parts import NamedModel as NamedModel
+from rtc_inspector.core.settings.parts import RegionSettings as RegionSettings
+from rtc_inspector.core.settings.parts import SamplesSettings as SamplesSettings
+from rtc_inspector.core.settings.parts import SeriesSettings as SeriesSettings
 from rtc_inspector.core.settings.setting import check, part, read_back, setting, with_values
 
 SETTINGS_VERSION = 1
-
 FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
 """What runs drew with whose settings do not say it."""
 MOST_OF_SEED = 10**18 - 1
@@ -326,3 +325,28 @@ class RunSettings:
         if "top_k" not in data.get("generation", {}):
             data = {**data, "generation": data.get("generation", {}) | FORMER_TRUNCATION}
         return read_back(cls, data)
+
+
+# ---- cores of the machine
+
+
+CORES_A_JUDGE = 8
+"""One judge keeps up with a model on about this many cores: a verdict takes less than a second, a sample many."""
+MOST_JUDGES = 8
+
+
+def share_cores(settings: RunSettings, cores: int) -> RunSettings:
+    """The settings with threads and workers filled in: what is given stays, and together they leave no core idle.
+
+    ggml's threads spin, so that a judge on one of their cores would slow the model tenfold.
+    """
+    threads = settings.generation.threads
+    oracle = with_workers(settings.oracle, cores - threads if threads is not None else cores // CORES_A_JUDGE)
+    if threads is None:
+        threads = max(1, cores - (oracle.workers or 1))
+    return replace(settings, oracle=oracle, generation=replace(settings.generation, threads=threads))
+
+
+def with_workers(settings: OracleSettings, cores: int) -> OracleSettings:
+    """The settings with as many workers as there are cores for them, unless their number is given."""
+    return settings if settings.workers else replace(settings, workers=min(max(1, cores), MOST_JUDGES))

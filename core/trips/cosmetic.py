@@ -20,9 +20,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.generation import Extraction, Prompt, Role
 from rtc_inspector.core.kinds import IDENTITY, TOGETHER, TOLD_ALREADY, cosmetic_changes
-from rtc_inspector.core.metrics.recitation import recitation
-from rtc_inspector.core.metrics.rouge import rouge_l, rouge_synonym
-from rtc_inspector.core.metrics.similarity import code_scores
+from rtc_inspector.core.metrics.similarity import code_scores, recitation, rouge_l, rouge_synonym
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.mask_prompts import VERSION as MASK_VERSION
 from rtc_inspector.core.models.mask_prompts import extract_name

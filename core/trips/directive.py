@@ -18,7 +18,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
 from rtc_inspector.core.kinds import counted
-from rtc_inspector.core.metrics.recitation import recitation
+from rtc_inspector.core.metrics.similarity import recitation
 from rtc_inspector.core.models.directive_prompts import VERSION as PROMPT_VERSION
 from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
 from rtc_inspector.core.models.extraction import extract_code, extract_description

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt
-from rtc_inspector.core.metrics.recitation import recitation
 from rtc_inspector.core.metrics.similarity import (
     bleu,
     chrf,
     description_bleu,
     edit_similarity,
     exact_match,
+    recitation,
     without_trailing_space,
 )
 from rtc_inspector.core.models.edit_answers import extract_edit

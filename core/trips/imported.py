@@ -14,8 +14,7 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.generation import Extraction, ModelInfo, Prompt, Role
-from rtc_inspector.core.metrics.similarity import code_scores
-from rtc_inspector.core.metrics.syntax import function_of, plain_code
+from rtc_inspector.core.metrics.similarity import code_scores, function_of, plain_code
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.benchmark import Benchmark

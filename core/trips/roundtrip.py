@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.kinds import task
-from rtc_inspector.core.metrics.recitation import recitation
-from rtc_inspector.core.metrics.similarity import code_scores
+from rtc_inspector.core.metrics.similarity import code_scores, recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from rtc_inspector.core.settings import RunSettings

@@ -8,8 +8,14 @@ from itertools import chain, repeat
 
 import pytest
 
-from rtc_inspector.core.analyses.agreement import ALPHA, KAPPA, confusion_table, measure
-from rtc_inspector.core.metrics.agreement import cohen_kappa, krippendorff_alpha
+from rtc_inspector.core.analyses.agreement import (
+    ALPHA,
+    KAPPA,
+    cohen_kappa,
+    confusion_table,
+    krippendorff_alpha,
+    measure,
+)
 from rtc_inspector.core.store.rows import LabelRow
 from rtc_inspector.ui.labels.queue import disputed_samples
 

@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from factories import fill_store, model_info
 
-from rtc_inspector.core.analyses.audit.judged import LISTED, Judged, System
-from rtc_inspector.core.analyses.audit.systems import between
+from rtc_inspector.core.analyses.audit import between
+from rtc_inspector.core.analyses.judged import LISTED, Judged, System
 from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
 from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.generation import SentenceVector, TokenVectors
-from rtc_inspector.core.metrics.pairs import NAMES
-from rtc_inspector.core.metrics.registry import PERTURBATIONS, metric, stored_name
-from rtc_inspector.core.metrics.similarity import code_scores
-from rtc_inspector.core.metrics.syntax import function_of, plain_code
+from rtc_inspector.core.metrics.codebleu import NAMES
+from rtc_inspector.core.metrics.metric import PERTURBATIONS, metric, stored_name
+from rtc_inspector.core.metrics.similarity import code_scores, function_of, plain_code
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.run.scoring import score_runs
 from rtc_inspector.core.store.writer import Store

@@ -14,9 +14,7 @@ from factories import model_info, suite
 from rtc_inspector.core.analyses.benchmark import System, agreement, ranking
 from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.figures import Histogram, Scatter, Sentence, Table
-from rtc_inspector.core.metrics.ranking import fisher_interval, resampled, spearman_p
-from rtc_inspector.core.metrics.statistics import pearson, spearman
-from rtc_inspector.core.metrics.validity import tau
+from rtc_inspector.core.metrics.validity import fisher_interval, pearson, resampled, spearman, spearman_p, tau
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.types import Item, Score, Span

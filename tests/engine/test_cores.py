@@ -7,8 +7,14 @@ from contextlib import closing
 
 import pytest
 
-from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
-from rtc_inspector.core.settings.cores import MOST_JUDGES, share_cores, with_workers
+from rtc_inspector.core.settings import (
+    MOST_JUDGES,
+    ModelSettings,
+    OracleSettings,
+    RunSettings,
+    share_cores,
+    with_workers,
+)
 from rtc_inspector.core.trips.pool import in_order
 
 

@@ -21,9 +21,8 @@ from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
 from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample
 from rtc_inspector.core.kinds import TASKS, project_of
-from rtc_inspector.core.metrics.roc import by_cluster, curve, youden
-from rtc_inspector.core.metrics.statistics import auc
-from rtc_inspector.core.metrics.two_by_two import TwoByTwo
+from rtc_inspector.core.metrics.paired import TwoByTwo
+from rtc_inspector.core.metrics.validity import auc, by_cluster, curve, youden
 from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
 from rtc_inspector.core.oracle.bench.project import node_ids
 from rtc_inspector.core.rewrites.comments import without_comments

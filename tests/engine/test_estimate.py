@@ -12,8 +12,7 @@ from sqlite_utils import Database
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.estimate import estimate
 from rtc_inspector.core.run.results import open_reader, open_store
-from rtc_inspector.core.settings import ModelSettings, RunSettings
-from rtc_inspector.core.settings.cores import share_cores
+from rtc_inspector.core.settings import ModelSettings, RunSettings, share_cores
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 
 SETTINGS = RunSettings(model="/m.gguf", regions=10)

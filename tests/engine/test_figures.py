@@ -22,8 +22,7 @@ from rtc_inspector.core.figures import (
     Series,
     Table,
 )
-from rtc_inspector.core.figures.export import csv, to_json
-from rtc_inspector.core.figures.reading import bins, heat, marks, spans, ticks
+from rtc_inspector.core.figures.reading import bins, csv, heat, marks, spans, ticks, to_json
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds/methods.py": "the registry",
     "core/analyses/registry.py": "an analysis bears the name of its method",
-    "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
+    "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
     "core/cluster/session.py": "a value of `Kind.draws_from`",
     "core/source/directives.py": "a field of its files",
     "core/store/encoding.py": "a column of items",

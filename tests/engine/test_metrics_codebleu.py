@@ -17,11 +17,17 @@ import sacrebleu
 from rapidfuzz.distance import Levenshtein
 
 from rtc_inspector.core.generation import TokenVectors
-from rtc_inspector.core.metrics.codebleu import codebleu, crystalbleu, shared_ngrams
-from rtc_inspector.core.metrics.dataflow import TooLargeError
-from rtc_inspector.core.metrics.greedy_match import f_score, matched
-from rtc_inspector.core.metrics.pairs import NAMES, PARTS, all_scores, scores
-from rtc_inspector.core.metrics.similarity import bleu, code_scores
+from rtc_inspector.core.metrics.codebleu import (
+    NAMES,
+    PARTS,
+    TooLargeError,
+    all_scores,
+    codebleu,
+    crystalbleu,
+    scores,
+    shared_ngrams,
+)
+from rtc_inspector.core.metrics.similarity import bleu, code_scores, f_score, matched
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads(gzip.decompress((ROOT / "tests" / "stored" / "metric-values.json.gz").read_bytes()))

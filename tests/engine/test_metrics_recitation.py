@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from rtc_inspector.core.metrics.recitation import SHORTEST_RUN, recitation
+from rtc_inspector.core.metrics.similarity import SHORTEST_RUN, recitation
 
 CODE = "subtotal = sum(prices)\n    discount = subtotal * rate\n    return subtotal - discount"
 

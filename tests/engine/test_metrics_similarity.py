@@ -9,8 +9,15 @@ import random
 
 import pytest
 
-from rtc_inspector.core.metrics.similarity import bleu, chrf, code_scores, edit_similarity, exact_match
-from rtc_inspector.core.metrics.syntax import same_syntax_tree, syntax_tree
+from rtc_inspector.core.metrics.similarity import (
+    bleu,
+    chrf,
+    code_scores,
+    edit_similarity,
+    exact_match,
+    same_syntax_tree,
+    syntax_tree,
+)
 from rtc_inspector.core.store import reader
 
 REGION = "if value < low:\n        return low\n    if value > high:\n        return high"

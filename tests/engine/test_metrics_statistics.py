@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rtc_inspector.core.metrics.statistics import (
-    auc,
-    interval,
-    p_value,
-    pass_at_k,
-    pearson,
-    point_biserial,
-    spearman,
-)
+from rtc_inspector.core.metrics.statistics import interval, p_value, pass_at_k
+from rtc_inspector.core.metrics.validity import auc, pearson, point_biserial, spearman
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 8, 20, 80])

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from rtc_inspector.core.metrics.paired import holm
-from rtc_inspector.core.metrics.statistics import auc, pearson
 from rtc_inspector.core.metrics.validity import (
     Floats,
+    auc,
     auc_difference_p,
     clustered_auc,
     correlation,
     numbered,
     paired_t,
+    pearson,
     pearson_p,
     power,
     rank_correlation,

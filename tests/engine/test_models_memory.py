@@ -8,13 +8,26 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.models import devices, loading, memory
+from rtc_inspector.core.models import devices, loading
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.devices import Gpu, Processor, build_backends, found_gpus, this_processor, unused_gpu
+from rtc_inspector.core.models.devices import (
+    Gpu,
+    Memory,
+    Processor,
+    build_backends,
+    estimate,
+    found_gpus,
+    memory_now,
+    needed_together,
+    this_processor,
+    tight,
+    too_much,
+    unused_gpu,
+    window_of,
+)
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.loading import check_machine, local_files
-from rtc_inspector.core.models.memory import Memory, estimate, memory_now, needed_together, tight, too_much, window_of
 from rtc_inspector.core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
 
 SERVER = EndpointSettings("http://127.0.0.1:9/v1")
@@ -78,8 +91,8 @@ def test_only_files_of_this_machine_count() -> None:
 
 def test_free_memory_heeds_a_control_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 4096 kB\nSwapFree: 1024 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    monkeypatch.setattr(devices, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(devices, "GROUP", tmp_path)
     assert memory_now() == Memory(4 << 20, 1 << 20)
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("1000\n")

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rtc_inspector.core.models.engine import Engine
-from rtc_inspector.core.models.jobs import Counters, Job, Listener, Row, Shape, twinned
-from rtc_inspector.core.models.probe import find_shape
+from rtc_inspector.core.models.engine import Counters, Engine, Job, Listener, Row, Shape, find_shape, twinned
 
 QUIET = Listener(lambda id_: None, lambda id_, text: None, lambda id_, done, total: None)
 

@@ -20,17 +20,23 @@ from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.errors import StoreError, UserError
 from rtc_inspector.core.figures import Figure
 from rtc_inspector.core.figures.reading import marks
-from rtc_inspector.core.metrics.registry import metric
+from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import TestRow
 from rtc_inspector.ui.diff.rows import compare
 from rtc_inspector.ui.report import page as pages
-from rtc_inspector.ui.report.comparison_page import write_comparison
-from rtc_inspector.ui.report.page import render, write_figures, write_report
+from rtc_inspector.ui.report.page import (
+    MESSAGE_CHARACTERS,
+    _row,
+    _short,
+    render,
+    write_comparison,
+    write_figures,
+    write_report,
+)
 from rtc_inspector.ui.report.svg import drawn
-from rtc_inspector.ui.report.traces import MESSAGE_CHARACTERS, _row, _short
 from rtc_inspector.ui.shell.status_line import run_summary
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}

@@ -23,8 +23,8 @@ from projects import write_shop
 
 from rtc_inspector.core.generation import Message, Prompt, Request
 from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.embedder import packaged_minilm
 from rtc_inspector.core.models.extraction import extract_code
-from rtc_inspector.core.models.minilm import packaged_minilm
 from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.models.served import Served
 from rtc_inspector.core.run.control import Control

@@ -25,7 +25,7 @@ from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.errors import InspectorError, ModelError
 from rtc_inspector.core.figures import Sentence, Table
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.minilm import packaged_minilm
+from rtc_inspector.core.models.embedder import packaged_minilm
 from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, RunFinished, SampleReady
@@ -359,7 +359,7 @@ def test_a_run_is_taken_elsewhere_with_its_directives(directives: Path, embedder
 
 
 def test_a_missing_embedding_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("rtc_inspector.core.models.minilm.find_spec", lambda name: None)
+    monkeypatch.setattr("rtc_inspector.core.models.embedder.find_spec", lambda name: None)
     with pytest.raises(ModelError) as raised:
         packaged_minilm(lambda text: None, tmp_path)
     assert raised.value.problem == "No embedding model was named, and MiniLM is not installed."

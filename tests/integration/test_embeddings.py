@@ -18,9 +18,8 @@ from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
 from rtc_inspector.core.models.discovery import bundled_model, discover
-from rtc_inspector.core.models.embedder import GgufEmbedder
+from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm
 from rtc_inspector.core.models.loading import open_embedder
-from rtc_inspector.core.models.minilm import packaged_minilm
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.waiting import unheard
 

@@ -301,7 +301,7 @@ FIXED_STEPS = """
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.process import ENDED, WorkerProcess
 from rtc_inspector.core.models.engine import Engine
-from rtc_inspector.core.models.jobs import Counters, Job, Listener
+from rtc_inspector.core.models.engine import Counters, Job, Listener
 from rtc_inspector.core.models.native import NativeModel
 
 native = NativeModel(bundled_model(), 0, 1)

@@ -13,11 +13,9 @@ from chat_server import KINDS, PLAIN, Answer, Kind, chat_server, completion, eve
 
 from rtc_inspector.core.errors import Cancelled, ModelError, UserError
 from rtc_inspector.core.generation import INFILL, Generation, Infill, Message, Prompt, Request
-from rtc_inspector.core.models.chat_http import HttpFailure
-from rtc_inspector.core.models.dialect import Dialect
-from rtc_inspector.core.models.endpoint import open_endpoint
-from rtc_inspector.core.models.gate import Gate
-from rtc_inspector.core.models.remote import RemoteModel
+from rtc_inspector.core.models.chat_http import Dialect, HttpFailure
+from rtc_inspector.core.models.loading import open_endpoint
+from rtc_inspector.core.models.remote import Gate, RemoteModel
 from rtc_inspector.core.run.trying import try_server, words
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.core.settings.setting import check

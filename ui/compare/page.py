@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from rtc_inspector.core.comparison.export import write_pairs_csv
-from rtc_inspector.core.comparison.values import Comparison, Difference, Pair
-from rtc_inspector.core.comparison.words import bounded, capital, further, p_words
+from rtc_inspector.core.comparison.comparison import Comparison, Difference, Pair
+from rtc_inspector.core.comparison.words import bounded, capital, further, p_words, write_pairs_csv
 from rtc_inspector.core.kinds import noun
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.compare import REFERENCE
 from rtc_inspector.ui.compare.summary import Summary
 from rtc_inspector.ui.compare.traces import Traces, TraceSide
-from rtc_inspector.ui.figures.exporting import ExportButton
+from rtc_inspector.ui.figures.view import ExportButton
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row
 from rtc_inspector.ui.style.fonts import TextSize

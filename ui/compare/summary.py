@@ -10,9 +10,8 @@ from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt, Sign
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
-from rtc_inspector.core.analyses.compared import scatter
 from rtc_inspector.core.comparison import words
-from rtc_inspector.core.comparison.values import Comparison, FilePair, Pair
+from rtc_inspector.core.comparison.comparison import Comparison, FilePair, Pair, scatter
 from rtc_inspector.core.comparison.words import capital, run_words
 from rtc_inspector.core.figures import Link
 from rtc_inspector.core.kinds import noun

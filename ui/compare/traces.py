@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.comparison.values import Comparison, Pair
+from rtc_inspector.core.comparison.comparison import Comparison, Pair
 from rtc_inspector.core.comparison.words import run_words
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.ui.compare import STEPS

@@ -10,8 +10,8 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
+from rtc_inspector.core.metrics.metric import METRICS, Metric, metric
 from rtc_inspector.core.metrics.output_match import parted
-from rtc_inspector.core.metrics.registry import METRICS, Metric, metric
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow, VerdictRow
 from rtc_inspector.core.types import Form
 from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox

@@ -40,7 +40,7 @@ NO_BUNDLED = Choice(
 
 def model_choice(entry: GgufEntry) -> Choice:
     """Return one file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
-    from rtc_inspector.core.models.memory import gib, needed_together  # in the background, as below
+    from rtc_inspector.core.models.devices import gib, needed_together  # in the background, as below
     from rtc_inspector.core.models.styles import expected_style
 
     header, bundled = entry.header, entry.source == BUNDLED
@@ -91,7 +91,7 @@ def check_file(path: Path) -> None:
 
 
 def _served(endpoint: EndpointSettings, left: threading.Event) -> list[str]:
-    from rtc_inspector.core.models.endpoint import models_at  # brings HTTP along, which no window needs to open
+    from rtc_inspector.core.models.loading import models_at  # brings HTTP along, which no window needs to open
 
     def heed() -> None:
         if left.is_set():

@@ -32,8 +32,7 @@ from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement
-    from rtc_inspector.core.metrics.agreement import Estimate
+    from rtc_inspector.core.analyses.agreement import Agreement, Estimate, PairAgreement
 
 SCALE = (
     "Labels of several modes are the same when all of them are; the table of modes asks of each mode by itself whether "

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEd
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.models.devices import gib
 from rtc_inspector.core.models.download import download, parse_wanted
-from rtc_inspector.core.models.endpoint import check_address, models_at
-from rtc_inspector.core.models.memory import gib
+from rtc_inspector.core.models.loading import check_address, models_at
 from rtc_inspector.core.models.served import Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 from rtc_inspector.core.settings.setting import described, value_of

@@ -246,8 +246,7 @@ class ModelOptions:
         self._tell_memory([header for header in loaded if header is not None])
 
     def _tell_memory(self, headers: Sequence[GgufHeader]) -> None:
-        from rtc_inspector.core.models.devices import idle_gpu
-        from rtc_inspector.core.models.memory import estimate, memory_now, tight
+        from rtc_inspector.core.models.devices import estimate, idle_gpu, memory_now, tight
 
         generation, free = self._generation(), memory_now()
         bad = bool(headers) and tight(headers, generation, free)

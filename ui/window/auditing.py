@@ -174,7 +174,7 @@ class Auditing(QObject):
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
     """Return the figures, and how many samples have no scores yet."""
-    from rtc_inspector.core.analyses.audit.judged import unscored  # in the background: the window opens sooner
+    from rtc_inspector.core.analyses.judged import unscored  # in the background: the window opens sooner
     from rtc_inspector.core.analyses.registry import analyse
 
     return analyse(reader, run_ids, "audit", chosen), unscored(reader, run_ids)

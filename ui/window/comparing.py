@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.background.turns import Work
-from rtc_inspector.ui.figures.feed import FigureFeed
+from rtc_inspector.ui.figures.view import FigureFeed
 from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Trace, read_trace
 from rtc_inspector.ui.reading.rereading import Rereading
 from rtc_inspector.ui.shell.notices import say_in_place
@@ -19,7 +19,7 @@ from rtc_inspector.ui.window.reporting import Reporting
 from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.comparison.values import Comparison, Pair
+    from rtc_inspector.core.comparison.comparison import Comparison, Pair
     from rtc_inspector.core.figures import Link
     from rtc_inspector.core.store.reader import Reader
     from rtc_inspector.ui.compare.page import ComparePage

@@ -90,7 +90,7 @@ def _audit(run_ids: Sequence[int], chosen: Mapping[str, str], path: Path, reader
 
 def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
     from rtc_inspector.core.comparison.compare import compare_runs  # as above
-    from rtc_inspector.ui.report.comparison_page import write_comparison
+    from rtc_inspector.ui.report.page import write_comparison
 
     write_comparison(reader, compare_runs(reader, run_ids), path)
     return path

@@ -6,11 +6,11 @@ Intervals resample directives: programs of one directive resemble each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
 from textwrap import shorten
 
-from rtc_inspector.core.analyses.directive.telling import averaging, found_threshold, roc, threshold
-from rtc_inspector.core.analyses.directive.written import Written, read
 from rtc_inspector.core.figures import (
     Axis,
     Estimate,
@@ -29,11 +29,66 @@ from rtc_inspector.core.figures import (
     one_of,
 )
 from rtc_inspector.core.kinds import counted, noun
-from rtc_inspector.core.metrics.roc import Scored, by_cluster
+from rtc_inspector.core.metrics.paired import TwoByTwo
 from rtc_inspector.core.metrics.statistics import interval
-from rtc_inspector.core.metrics.two_by_two import TwoByTwo
+from rtc_inspector.core.metrics.validity import Scored, auc, by_cluster, curve, youden
+from rtc_inspector.core.settings import DirectiveSettings
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import NOTHING
+from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
+from rtc_inspector.core.trips.programs import Program, programs
+
+
+@dataclass(frozen=True)
+class Made:
+    """One program with the directive it was written for."""
+
+    item: ItemRow
+    program: Program
+
+    @property
+    def link(self) -> Link:
+        """Leads to the first of the equal programs."""
+        return Link(self.item.run_id, self.item.id, self.program.rows[0].id)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The programs of one run. `summaries`: how many each has."""
+
+    run: RunRow
+    settings: DirectiveSettings
+    summaries: int
+    items: tuple[ItemRow, ...]
+    every: tuple[Made, ...]
+
+    @property
+    def embedder(self) -> str:
+        """The name of the model whose cosines these are."""
+        return self.settings.embedder_name or "the embedding model"
+
+    @property
+    def judged_twice(self) -> list[tuple[Made, bool, bool]]:
+        """The programs of which both judges say something: whether each passes, and whether it means the directive."""
+        said = ((made, made.program.passes, made.program.similar(self.settings.threshold)) for made in self.every)
+        return [(made, passes, similar) for made, passes, similar in said if passes is not None and similar is not None]
+
+    def scored(self, value: Callable[[Program], float | None] = lambda program: program.cosine) -> list[list[Scored]]:
+        """Cosine and pass of each judged program that has both, one list a directive."""
+        by_item: dict[int, list[Scored]] = {}
+        for made in self.every:
+            number, passes = value(made.program), made.program.passes
+            if number is not None and passes is not None:
+                by_item.setdefault(made.item.id, []).append((number, passes))
+        return list(by_item.values())
+
+
+def read(reader: Reader, run_id: int) -> Written:
+    """Return what a run wrote, without what a person tried by hand."""
+    settings = reader.settings(run_id)
+    items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
+    every = tuple(Made(item, program) for item in items for program in programs(reader.samples(item.id)))
+    return Written(reader.run(run_id), settings.directive, settings.forward_samples, items, every)
+
 
 BINS = 20
 
@@ -291,4 +346,143 @@ def by_directive(made: Written) -> Table:
             "Cosine: number up | Agreement: number up"
         ),
         rows=tuple(rows),
+    )
+
+
+# ---- ROC, threshold, averaging
+
+
+FEWEST = 10
+"""Failures, and passes, below which no threshold is chosen."""
+
+
+def _flat(clusters: Sequence[Sequence[Scored]]) -> list[Scored]:
+    return [each for cluster in clusters for each in cluster]
+
+
+def _auc(scored: Sequence[Scored]) -> float | None:
+    return auc([value for value, _ in scored], [passed for _, passed in scored])
+
+
+def _auc_estimate(clusters: Sequence[Sequence[Scored]]) -> Estimate:
+    scored = _flat(clusters)
+    value = _auc(scored)
+    if value is None:
+        return Estimate()
+    low, high = by_cluster(clusters, _auc) or (None, None)
+    return Estimate(value, low, high, len(scored))
+
+
+def roc(made: Written) -> Lines | Sentence:
+    """Passes caught against failures let through, for every threshold."""
+    clusters = made.scored()
+    area = _auc_estimate(clusters)
+    if area.value is None:
+        return Sentence(
+            name="roc",
+            title="Telling passing programs apart",
+            short="ROC",
+            text="All programs with a cosine pass, or none does: there is nothing to tell apart.",
+        )
+    points = tuple(
+        Point(Estimate(x), Estimate(y), name="" if at is None else f"cosine {at:.2f}")
+        for x, y, at in curve(_flat(clusters))
+    )
+    bounds = "" if area.low is None else f" ({area.low:.2f} to {area.high:.2f}, resampling directives)"
+    alone = "" if len(clusters) > 1 else " A single directive has no interval."
+    return Lines(
+        name="roc",
+        title="Telling passing programs apart by cosine",
+        short="ROC",
+        note=f"AUC {area.value:.2f}{bounds}: the chance that a passing program has the larger cosine by "
+        f"{made.embedder}; 0.5 tells nothing.{alone}",
+        x=Axis("share of failing programs at or above the cosine", 0, 1),
+        y=Axis("share of passing programs", 0, 1, "up"),
+        series=(
+            Series(f"cosine, AUC {area.value:.2f}", points),
+            Series("chance", (_corner(0), _corner(1)), tone="muted", dashed=True),
+        ),
+    )
+
+
+def _corner(at: float) -> Point:
+    return Point(Estimate(at), Estimate(at))
+
+
+def found_threshold(made: Written) -> float | None:
+    """By all directives; None where there are too few of them, or of either side, to choose one."""
+    clusters = made.scored()
+    scored = _flat(clusters)
+    passes = sum(passed for _, passed in scored)
+    return youden(scored) if len(clusters) > 1 and min(passes, len(scored) - passes) >= FEWEST else None
+
+
+def threshold(made: Written) -> Table | Sentence:
+    """The threshold that tells best, chosen for each directive by the others alone."""
+    clusters = made.scored()
+    scored = _flat(clusters)
+    passes = sum(passed for _, passed in scored)
+    fails = len(scored) - passes
+    problem = ""
+    if min(passes, fails) < FEWEST:
+        problem = f"Too few to choose a threshold: {passes} pass and {fails} fail, and it takes {FEWEST} of each."
+    elif len(clusters) < 2:
+        problem = "A threshold is chosen on other directives than it is tried on: one directive is not enough."
+    tried = []
+    for place, each in enumerate(() if problem else clusters):
+        # Without this directive's own programs, so that the threshold is tried on what it was not chosen by.
+        at = youden(_flat([*clusters[:place], *clusters[place + 1 :]]))
+        if at is not None:
+            tried.append((at, each))
+    if not tried:
+        text = problem or "No threshold tells passing programs from failing ones better than none at all."
+        return Sentence(name="threshold", title="Which threshold?", short="Threshold", text=text)
+    overall = youden(scored)
+    low, high = by_cluster(clusters, youden) or (None, None)
+    others = [at for at, _ in tried]
+    right = [[float((value >= at) == passed) for value, passed in each] for at, each in tried]
+    told = [float((value >= made.settings.threshold) == passed) for _, each in tried for value, passed in each]
+    names = [number for number, each in enumerate(right) for _ in each]
+    found = Estimate(*interval([one for each in right for one in each], clusters=names), len(names))
+    fixed = Estimate(*interval(told, clusters=names), len(names))
+    mean = fsum(others) / len(others)
+    return Table(
+        name="threshold",
+        title="Which threshold?",
+        short="Threshold",
+        note=f"By Youden's J on cosines of {made.embedder}. For each directive the threshold is chosen on the others "
+        "and tried on its own programs. Intervals are over directives.",
+        columns=columns("Figure | Value: number | Meaning"),
+        rows=(
+            Row(("Threshold", Estimate(overall, low, high, len(scored)), "by all directives")),
+            Row(("Chosen on others", Estimate(mean, min(others), max(others)), "mean, and smallest to largest")),
+            Row(("Right with it", found, "share of programs of other directives told rightly")),
+            Row((f"Right with {made.settings.threshold:g}", fixed, "share told rightly by the threshold of the run")),
+        ),
+    )
+
+
+def averaging(made: Written) -> Lines:
+    """AUC when the first S summaries of a program are averaged."""
+    points = []
+    for several in range(1, made.summaries + 1):
+
+        def mean(program: Program, several: int = several) -> float | None:
+            first = [row.scores["cosine"] for row in program.summaries[:several] if "cosine" in row.scores]
+            return fsum(first) / len(first) if len(program.summaries) >= several and first else None
+
+        area = _auc_estimate(made.scored(mean))
+        if area.value is not None:
+            points.append(Point(Estimate(several), area))
+    return Lines(
+        name="averaging",
+        title="What averaging summaries gains",
+        short="Averaging",
+        note=f"AUC of the mean cosine of a program's first summaries, by {made.embedder}; the first one is greedy. "
+        "Bands are intervals over directives."
+        + ("" if points else " There is none while all programs pass, or none does."),
+        x=Axis("summaries averaged", 1, form="count"),
+        y=Axis("AUC", 0, 1, "up"),
+        series=(Series("AUC", tuple(points)),) if points else (),
+        guides=(Guide("y", 0.5, "chance"),),
     )
