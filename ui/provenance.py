@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rtc_inspector.core.kinds import IMPORTED, TASKS, known, noun
+from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.rows import RunRow
 
 Pairs = tuple[tuple[str, str], ...]
@@ -31,6 +32,7 @@ def provenance(run: RunRow) -> Groups:
     models, config = _json(run.model_json), _json(run.config_json)
     forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
     nested = {name: value for name, value in config.items() if isinstance(value, Mapping)}
+    words = changed_words(run.task, str(config.pop("prompts", "")))
     flat = {
         f"{noun(run.task)}s" if name == "regions" else name: value  # what is sampled is called by its name
         for name, value in config.items()
@@ -45,8 +47,17 @@ def provenance(run: RunRow) -> Groups:
         ("Forward model", _pairs(forward)),
         ("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)),
         ("Settings", _pairs(flat)),
+        *((("Words of the prompts", words),) if words else ()),
         *((_TITLES.get(name, _words(name)), _pairs(part)) for name, part in nested.items() if name not in unused),
     )
+
+
+def changed_words(task: str, own: str) -> Pairs:
+    """Return the texts of the prompts in which a person's words stand, by what they are."""
+    if not own:
+        return ()
+    given = dict(flat(words_of(task)))
+    return tuple((key.replace(".", " "), text) for key, text in flat(words_of(task, own)) if text != given.get(key))
 
 
 def as_text(groups: Groups) -> str:

@@ -12,6 +12,7 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import Kind, task
 from rtc_inspector.core.metrics.paired import holm, mcnemar, mean_difference
 from rtc_inspector.core.metrics.statistics import interval
+from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
 from rtc_inspector.core.store.scores import Bounds
@@ -19,7 +20,7 @@ from rtc_inspector.core.types import Score
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
 _MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build", "conditions")
-_ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", "version"})
+_ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", "version", "prompts"})
 """Settings that the model's own record tells better, or that are checked before."""
 
 
@@ -37,7 +38,11 @@ def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
     for role in ("forward", "backward"):
         model = models.get(role) or {}
         yield from ((f"{role} model {name.replace('_', ' ')}", str(model.get(name) or "-")) for name in _MODEL)
-    yield from _flat(_object(run.config_json))
+    config = _object(run.config_json)
+    if task(run.task).has("prompts"):
+        words = flat(words_of(run.task, str(config.get("prompts") or "")))
+        yield from ((f"words of {key.replace('.', ' ')}", text.strip()) for key, text in words)
+    yield from _flat(config)
     yield "revision", f"{run.revision or '-'}{' (modified)' if run.dirty else ''}"
     yield "files", run.fingerprint[:12]
     yield "sandbox", run.sandbox

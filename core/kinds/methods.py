@@ -10,7 +10,7 @@ from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds.kind import METHODS, Kind, Measure, RoleName
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
 
-_ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature")
+_ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature", "prompts")
 
 
 def _round_trip(settings: RunSettings) -> Mapping[Role, int]:

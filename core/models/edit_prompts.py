@@ -7,7 +7,6 @@ style `code` the same parts stand under headings of one text, which the model go
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,7 +14,7 @@ from functools import cache
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import PLAIN, Block, Fits, Message, Prompt
 from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
-from rtc_inspector.resources import text as resource_text
+from rtc_inspector.core.settings.words import words_of
 
 BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"
 """The headings in the style `code`."""
@@ -44,43 +43,45 @@ class Wording:
 
 
 @cache
-def wording() -> Wording:
-    """Read the resource file once."""
-    data = tomllib.loads(resource_text("prompts", "editing.toml"))
+def wording(own: str = "") -> Wording:
+    """Return the texts of the resource file, with a person's `own` in their place."""
+    data = words_of("editing", own)
     shots = (Shot(shot["old"].strip("\n"), shot["new"].strip("\n"), shot["description"]) for shot in data["shots"])
     forward, backward = data["forward"]["question"], data["backward"]["question"]
     return Wording(data["version"], data["system"], forward, backward, tuple(shots))
 
 
-def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat") -> Prompt:
-    """Ask what differs between the old and the new code.
+def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat", own: str = "") -> Prompt:
+    """Ask what differs between the old and the new code; `own`: a person's words, as TOML.
 
     Where the window is too small shots are left out, and `truncated` says so. Raises ModelError when not even the
     question fits.
     """
 
+    words = wording(own)
+
     def ask(shots: Sequence[Shot]) -> Prompt:
-        turns = [(_forward_question(shot.old, shot.new), shot.description) for shot in shots]
-        return Prompt(_messages(turns, _forward_question(old, new)))
+        turns = [(_forward_question(words, shot.old, shot.new), shot.description) for shot in shots]
+        return Prompt(_messages(words, turns, _forward_question(words, old, new)))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
         parts = [_part(shot.old, after=shot.new) + f"{EDIT} {shot.description}\n\n\n" for shot in shots]
         text = "".join(parts) + _part(old, after=new) + EDIT
         return Prompt((Message(PLAIN, text),), block=Block("", comment=True))
 
-    return _fitted(ask_in_one_text if style == CODE else ask, fits)
+    return _fitted(words.shots, ask_in_one_text if style == CODE else ask, fits)
 
 
-def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "chat") -> Prompt:
+def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "chat", own: str = "") -> Prompt:
     """Ask for the new code, from the old code and the description of the edit alone. Raises ModelError as above."""
-    fence = fence_for(old)
+    fence, words = fence_for(old), wording(own)
 
     def ask(shots: Sequence[Shot]) -> Prompt:
         turns = []
         for shot in shots:
             inner = fence_for(shot.old)
-            turns.append((_backward_question(shot.old, shot.description), f"{inner}\n{shot.new}\n{inner}"))
-        messages = _messages(turns, _backward_question(old, description))
+            turns.append((_backward_question(words, shot.old, shot.description), f"{inner}\n{shot.new}\n{inner}"))
+        messages = _messages(words, turns, _backward_question(words, old, description))
         return Prompt(messages, prefill=f"{fence}\n", stop=(f"\n{fence}",))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
@@ -91,7 +92,7 @@ def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "c
             most_characters=max(LEAST_ROOM, ROOM_FACTOR * len(old)),
         )
 
-    return _fitted(ask_in_one_text if style == CODE else ask, fits)
+    return _fitted(words.shots, ask_in_one_text if style == CODE else ask, fits)
 
 
 def _part(old: str, edit: str = "", after: str | None = None) -> str:
@@ -108,8 +109,7 @@ def fence_for(text: str) -> str:
     return "`" * max(3, longest + 1)
 
 
-def _fitted(ask: Callable[[Sequence[Shot]], Prompt], fits: Fits) -> Prompt:
-    shots = wording().shots
+def _fitted(shots: Sequence[Shot], ask: Callable[[Sequence[Shot]], Prompt], fits: Fits) -> Prompt:
     for count in range(len(shots), -1, -1):
         prompt = replace(ask(shots[:count]), truncated=count < len(shots))
         if fits(prompt):
@@ -120,21 +120,20 @@ def _fitted(ask: Callable[[Sequence[Shot]], Prompt], fits: Fits) -> Prompt:
     )
 
 
-def _messages(turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
-    messages = [Message("system", wording().system)]
+def _messages(words: Wording, turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
+    messages = [Message("system", words.system)]
     for asked, answered in turns:
         messages += [Message("user", asked), Message("assistant", answered)]
     return (*messages, Message("user", question))
 
 
-def _forward_question(old: str, new: str) -> str:
+def _forward_question(words: Wording, old: str, new: str) -> str:
     old, new = _lines(old), _lines(new)
-    return wording().forward.strip().format(old=old, new=new, fence=fence_for(old + "\n" + new))
+    return words.forward.strip().format(old=old, new=new, fence=fence_for(old + "\n" + new))
 
 
-def _backward_question(old: str, description: str) -> str:
-    words = description.strip()
-    return wording().backward.strip().format(old=_lines(old), description=words, fence=fence_for(old))
+def _backward_question(words: Wording, old: str, description: str) -> str:
+    return words.backward.strip().format(old=_lines(old), description=description.strip(), fence=fence_for(old))
 
 
 def _lines(text: str) -> str:

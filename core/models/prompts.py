@@ -14,7 +14,6 @@ every style and in the shots. A model is asked in one of three styles:
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,9 +21,9 @@ from functools import cache, partial
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from rtc_inspector.core.models.excerpt import Excerpt, Outline, fitting
+from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.syntax import indent_of
 from rtc_inspector.core.types import Span
-from rtc_inspector.resources import text as resource_text
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""
@@ -73,9 +72,9 @@ class Wording:
 
 
 @cache
-def wording() -> Wording:
-    """Read the resource file once."""
-    data = tomllib.loads(resource_text("prompts", "synthesis.toml"))
+def wording(own: str = "") -> Wording:
+    """Return the texts of the resource file, with a person's `own` in their place."""
+    data = words_of("synthesis", own)
     return Wording(
         version=data["version"],
         system=data["system"],
@@ -93,21 +92,21 @@ def wording() -> Wording:
 
 
 def forward_prompt(
-    file_text: str, region_span: Span, fits: Fits, style: str = "chat", layout: str = "shared"
+    file_text: str, region_span: Span, fits: Fits, style: str = "chat", layout: str = "shared", own: str = ""
 ) -> Prompt:
-    """Ask for a description of the region, the file around it shown.
+    """Ask for a description of the region, the file around it shown; `own`: a person's words, as TOML.
 
     Raises ModelError when not even the region alone fits.
     """
-    outline = Outline.of(file_text, region_span)
+    outline, words = Outline.of(file_text, region_span), wording(own)
     if style == CODE:
-        return _fitted(outline, partial(_code_forward, outline), None, fits)
+        return _fitted(outline, partial(_code_forward, words, outline), None, fits)
     region, where = "\n".join(outline.region_lines), ".".join(outline.names)
 
     def ask(excerpt: Excerpt, shown: str = region) -> Prompt:
         around = "\n".join(excerpt.before), region, "\n".join(excerpt.after)
-        question = _forward_question(around, shown, where, layout)
-        shots = _forward_shots(layout)
+        question = _forward_question(words, around, shown, where, layout)
+        shots = _forward_shots(words, layout)
         return Prompt((*shots, Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
 
     if layout == PAPER:
@@ -116,38 +115,43 @@ def forward_prompt(
 
 
 def backward_prompt(
-    file_text: str, region_span: Span, description: str, fits: Fits, style: str = "chat", layout: str = "shared"
+    file_text: str,
+    region_span: Span,
+    description: str,
+    fits: Fits,
+    style: str = "chat",
+    layout: str = "shared",
+    own: str = "",
 ) -> Prompt:
-    """Ask for the code of the region, of which a TODO comment with `description` is left.
+    """Ask for the code of the region, of which a TODO comment with `description` is left; `own` as above.
 
     Raises ModelError when not even the comment alone fits.
     """
-    outline = Outline.of(file_text, region_span)
+    outline, words = Outline.of(file_text, region_span), wording(own)
     head, tail = rest_of_lines(file_text, region_span)
     if style == INFILL:
         return _fitted(outline, partial(_infill, head, tail, description), None, fits)
     if style == CODE:
-        return _fitted(outline, partial(_code_backward, outline, head, description), None, fits)
+        return _fitted(outline, partial(_code_backward, words, outline, head, description), None, fits)
     indent = indent_of(head)
     todo = todo_comment(indent, description)
     sharing = tail.strip().lstrip(";").strip()
     behind = [indent + sharing] if sharing else []
     if layout == PAPER:
         standing = head + todo_comment("", description).replace("\n", f"\n{indent}")
-        return _fitted(outline, lambda e: _backward_turns(e, [standing, *behind], todo, layout), None, fits)
+        return _fitted(outline, lambda e: _backward_turns(words, e, [standing, *behind], todo, layout), None, fits)
 
     def ask(excerpt: Excerpt, place: Sequence[str] = (head + PLACEHOLDER, *behind), todo: str = todo) -> Prompt:
-        return _backward_turns(excerpt, place, todo, layout)
+        return _backward_turns(words, excerpt, place, todo, layout)
 
     return _fitted(outline, ask, lambda e: ask(e, outline.region_lines, _filled(todo, DESCRIPTION_ROOM)), fits)
 
 
-def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
-    words = wording()
+def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
     file = "\n".join([*excerpt.before, *place, *excerpt.after])
-    question = Message("user", _backward_question(file, todo, layout))
+    question = Message("user", _backward_question(words, file, todo, layout))
     return Prompt(
-        (*_backward_shots(layout), question),
+        (*_backward_shots(words, layout), question),
         truncated=excerpt.cut,
         shown=excerpt.share,
         prefill=words.answer_start,
@@ -158,21 +162,21 @@ def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: s
 # --------------------------------------------------------------------------- the style `code`
 
 
-def _code_forward(outline: Outline, excerpt: Excerpt) -> Prompt:
+def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
     """The file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
     region = outline.region_lines
     indent = indent_of(region[0])
-    lines = [*excerpt.before, _marked("\n".join(region)), indent + wording().summary]
+    lines = [*excerpt.before, _marked(words, "\n".join(region)), indent + words.summary]
     return Prompt(
-        (Message(PLAIN, _code_shots(forward=True) + "\n".join(lines)),),
+        (Message(PLAIN, _code_shots(words, forward=True) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
-        stop=(f"\n{indent}{wording().summary}",),
+        stop=(f"\n{indent}{words.summary}",),
         block=Block(indent, comment=True),
     )
 
 
-def _code_backward(outline: Outline, head: str, description: str, excerpt: Excerpt) -> Prompt:
+def _code_backward(words: Wording, outline: Outline, head: str, description: str, excerpt: Excerpt) -> Prompt:
     """The file up to the region, the description as a TODO comment, and the beginning of the region's first line.
 
     Of the indentation the last character is left for the model to write: tokenizers put it into the same token as the
@@ -183,7 +187,7 @@ def _code_backward(outline: Outline, head: str, description: str, excerpt: Excer
     begun = head[:-1] if head == indent else head
     lines = [*excerpt.before, todo_comment(indent, description), ""]
     return Prompt(
-        (Message(PLAIN, _code_shots(forward=False) + "\n".join(lines)),),
+        (Message(PLAIN, _code_shots(words, forward=False) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
         prefill=begun,
@@ -205,14 +209,14 @@ def _room(region: Sequence[str]) -> int:
 
 
 @cache
-def _code_shots(forward: bool) -> str:
+def _code_shots(words: Wording, forward: bool) -> str:
     """The worked examples as one file."""
     parts = []
-    for shot in wording().shots:
+    for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indent_of(region)
-        summary = f"{indent}{wording().summary} {shot.description}"
-        made = [_marked(region), summary] if forward else [todo_comment(indent, shot.description), region]
+        summary = f"{indent}{words.summary} {shot.description}"
+        made = [_marked(words, region), summary] if forward else [todo_comment(indent, shot.description), region]
         parts.append("\n".join([before, *made, *([after] if after else [])]))
     return "".join(part + "\n\n\n" for part in parts)
 
@@ -272,49 +276,48 @@ def todo_comment(before: str, description: str) -> str:
     return "\n".join(f"{before}{line}".rstrip() for line in lines)
 
 
-def _marked(region: str) -> str:
+def _marked(words: Wording, region: str) -> str:
     """The lines of a region between the marks of its begin and end."""
     indent = indent_of(region)
-    return f"{indent}{wording().begin}\n{region}\n{indent}{wording().end}"
+    return f"{indent}{words.begin}\n{region}\n{indent}{words.end}"
 
 
-def _forward_question(file_parts: tuple[str, str, str], shown: str, where: str, layout: str) -> str:
+def _forward_question(words: Wording, file_parts: tuple[str, str, str], shown: str, where: str, layout: str) -> str:
     """Ask of the middle part of a file: marked there in the layout `paper`, else `shown` once more behind the file."""
     before, region, after = file_parts
-    words, place = wording(), f", in `{where}`" if where else ""
+    place = f", in `{where}`" if where else ""
     above, below = (f"{before}\n" if before else ""), (f"\n{after}" if after else "")
     if layout == PAPER:
-        file = f"{above}{_marked(region)}{below}".rstrip("\n")
+        file = f"{above}{_marked(words, region)}{below}".rstrip("\n")
         return words.forward_in_place.strip().format(file=file, begin=words.begin, end=words.end, where=place)
     file = f"{above}{region}{below}".rstrip("\n")
     first = above.count("\n") + 1
     last = first + region.count("\n")
-    return words.forward.strip().format(file=file, region=_marked(shown), first=first, last=last, where=place)
+    return words.forward.strip().format(file=file, region=_marked(words, shown), first=first, last=last, where=place)
 
 
-def _backward_question(file: str, todo: str, layout: str) -> str:
-    question = wording().backward_in_place if layout == PAPER else wording().backward
+def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str:
+    question = words.backward_in_place if layout == PAPER else words.backward
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
-def _forward_shots(layout: str) -> tuple[Message, ...]:
-    turns = [Message("system", wording().system)]
-    for shot in wording().shots:
+def _forward_shots(words: Wording, layout: str) -> tuple[Message, ...]:
+    turns = [Message("system", words.system)]
+    for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        question = _forward_question((before, region, after), region, shot.where, layout)
+        question = _forward_question(words, (before, region, after), region, shot.where, layout)
         turns += [Message("user", question), Message("assistant", shot.description)]
     return tuple(turns)
 
 
-def _backward_shots(layout: str) -> tuple[Message, ...]:
-    words = wording()
+def _backward_shots(words: Wording, layout: str) -> tuple[Message, ...]:
     turns = [Message("system", words.system)]
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indent_of(region)
         todo = todo_comment(indent, shot.description)
         place = todo if layout == PAPER else indent + PLACEHOLDER
-        question = _backward_question(f"{before}\n{place}\n{after}", todo, layout)
+        question = _backward_question(words, f"{before}\n{place}\n{after}", todo, layout)
         answer = f"{words.answer_start}{region}{words.answer_end}"
         turns += [Message("user", question), Message("assistant", answer)]
     return tuple(turns)

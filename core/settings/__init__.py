@@ -250,6 +250,14 @@ class RunSettings:
         resumable=True,
         rare=True,
     )
+    prompts: str = setting(
+        "",
+        "ask in the words of this TOML file, whose keys are those of resources/prompts/",
+        label="Words of the prompts",
+        form="words",
+        unset="the program's own",
+        rare=True,
+    )
     prompt_version: int = 1
     region: RegionSettings = part(RegionSettings, "sampling regions")
     edit: EditSettings = part(EditSettings, "sampling edits")

@@ -130,7 +130,7 @@ def _one(each: Described, name: str, value: Any, root: Path) -> Any:
     wanted = (int, float) if each.kind is float else each.kind
     if isinstance(value, bool) or not isinstance(value, wanted):
         raise ValueError(f"{name} is {'a text' if each.kind is str else 'a number'}, not {value!r}")
-    if each.about.form in ("file", "folder") and value not in each.about.names:
+    if each.about.form in ("file", "folder", "words") and value not in each.about.names:
         value = str(root / Path(str(value)).expanduser())
     if each.about.form == "program" and "/" in value:
         value = str(root / Path(value).expanduser())

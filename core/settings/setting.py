@@ -19,11 +19,15 @@ from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.settings.words import read_words
 
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""
-Form = Literal["", "file", "folder", "program", "day", "ending", "json"]
-SIGNS: Mapping[Form, str] = {"file": "FILE", "folder": "FOLDER", "program": "EXE", "day": "DATE", "ending": ".EXT"}
+Form = Literal["", "file", "folder", "program", "day", "ending", "json", "words"]
+SIGNS: Mapping[Form, str] = {
+    **{"file": "FILE", "folder": "FOLDER", "program": "EXE", "day": "DATE"},
+    **{"ending": ".EXT", "words": "FILE"},
+}
 """What a value of that form is called in `--help`."""
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -44,8 +48,8 @@ class Setting:
         choices: the values there are, with words for each.
         unset: what no value means (None, an empty text or list).
         form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), the
-            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), or a `json`
-            object.
+            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), a `json`
+            object, or the `words` of prompts (the text of a file, or its name).
         names: texts that are no file though the form is `file`.
         same_row: words before the field where it shares the row of the field before it.
         needs: path of the switch without which it says nothing; whoever gives its option turns that on.
@@ -142,6 +146,8 @@ class Described:
             raise ValueError(f'{text!r} is not a JSON object: write it as {{"name": value}}')
         if about.form in ("file", "folder") and text not in about.names:
             return str(Path(text).expanduser().resolve())
+        if about.form == "words":
+            return read_words(text)
         if about.form == "ending":
             word = text.removeprefix("*")
             return word if word.startswith(".") or word[:1].isupper() else f".{word}"

@@ -139,7 +139,7 @@ class BenchmarkTrip(InFile):
         """Show the program with its docstring, the body missing."""
         problem = self._plain[item.key]
         style, layout = model.backward_style, model.prompt_layout
-        return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout)
+        return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout, self.settings.prompts)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Read an answer as in every round trip; a solution takes the place of the body below the docstring."""

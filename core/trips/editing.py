@@ -90,11 +90,11 @@ class EditingTrip(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old and the new code."""
-        return edit_forward_prompt(_old(item), item.text, fits, model.prompt_style)
+        return edit_forward_prompt(_old(item), item.text, fits, model.prompt_style, self.settings.prompts)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old code and the description."""
-        return edit_backward_prompt(_old(item), description, fits, model.prompt_style)
+        return edit_backward_prompt(_old(item), description, fits, model.prompt_style, self.settings.prompts)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the new code, indented as the old code is."""

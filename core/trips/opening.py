@@ -13,6 +13,7 @@ from typing import Protocol
 from rtc_inspector.core.generation import ModelInfo
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.trips.protocol import Trip
 from rtc_inspector.core.types import CoverageMap, LearnsLater, Notify, Report, Suite
 
@@ -63,7 +64,12 @@ class Opener(Protocol):
 
 
 def check_source(settings: RunSettings) -> None:
-    """Refuse a bad file of items now: before models are loaded, and before anything runs. Raises UserError."""
+    """Refuse a bad file of items, or words of prompts that lack something, before anything is loaded or runs.
+
+    Raises UserError.
+    """
+    if settings.prompts:
+        words_of(settings.task, settings.prompts)
     if checks := task(settings.task).checks:
         resolve_name(checks)(settings)
 

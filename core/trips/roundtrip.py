@@ -146,12 +146,13 @@ class InFile(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the stretch marked."""
-        return forward_prompt(self.shown(item), item.span, fits, model.prompt_style, model.prompt_layout)
+        style, layout = model.prompt_style, model.prompt_layout
+        return forward_prompt(self.shown(item), item.span, fits, style, layout, self.settings.prompts)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with a TODO comment that carries the description, or a gap, in the place of the stretch."""
         style, layout = model.backward_style, model.prompt_layout
-        return backward_prompt(self.shown(item), item.span, description, fits, style, layout)
+        return backward_prompt(self.shown(item), item.span, description, fits, style, layout, self.settings.prompts)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at that place, indented to stand there."""

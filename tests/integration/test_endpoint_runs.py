@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from chat_server import Answer, ChatServer, Kind, chat_server, completion
 
 from rtc_inspector.core.analyses.costs import spent
-from rtc_inspector.core.errors import ModelError, ProjectError
+from rtc_inspector.core.comparison.compare import compare_runs
+from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.estimate import estimate
@@ -23,6 +25,7 @@ from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
+from rtc_inspector.ui.provenance import provenance
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
@@ -205,6 +208,40 @@ def test_a_run_pauses_once_it_cost_the_money_that_it_may(place: Place) -> None:
         priced = at(server, concurrency=1, price_written=1e6)
         finished, _ = place.started(endpoint=priced, budget_money=9.5)
         assert finished.status == "interrupted" and 4 <= len(server.asked) <= 6, "three tokens written are three"
+
+
+GERMAN = """system = "Du liest und schreibst Code."
+
+[forward]
+question = "Was wird anders von {old} zu {new}?"
+"""
+
+
+def test_a_run_asks_in_a_persons_words_and_goes_on_in_them(place: Place, tmp_path: Path) -> None:
+    with chat_server(right) as server:
+        priced = at(server, concurrency=1, price_written=1e6)
+        finished, _ = place.started(endpoint=priced, budget_money=9.5, prompts=GERMAN)
+        begun = len(server.asked)
+        with place.store() as store:
+            resumed = resume(finished.run_id, store, lambda event: None, Control(), {"budget_money": 1e9})
+        assert (finished.status, resumed.status) == ("interrupted", "finished") and len(server.asked) > begun
+        turns = [cast(list[dict[str, str]], body["messages"]) for body in server.asked]
+        assert {each[0]["content"] for each in turns} == {"Du liest und schreibst Code."}
+        described = [each for each in turns if "Was wird anders von" in each[-1]["content"]]
+        assert described and all(each[1]["content"].startswith("Was wird anders von") for each in described)
+        place.started(endpoint=at(server))
+    with place.store() as store:
+        (compared,) = compare_runs(store.reader, [1, 2])
+        own = dict(provenance(store.reader.run(1)))["Words of the prompts"]
+    assert {"words of system", "words of forward question"} <= {name for name, _, _ in compared.settings}
+    assert [name for name, _ in own] == ["system", "forward question"]
+
+
+def test_words_that_lack_a_placeholder_are_refused_before_anything_is_asked(place: Place) -> None:
+    with chat_server(right) as server:
+        with pytest.raises(UserError, match=r"forward.question lacks \{new\}") as refused:
+            place.started(endpoint=at(server), prompts='[forward]\nquestion = "What became of {old}?"\n')
+        assert not server.asked and "editing.toml" in refused.value.remedy
 
 
 def seldom(wrong: Sequence[Answer]) -> Callable[[int, dict[str, object]], Answer]:

@@ -1,0 +1,140 @@
+"""The words that models are asked with: the program's own, in `resources/prompts/`, or what a person put there instead.
+
+A person's words are TOML with the keys of those files; what they leave out stays as it is. A run stores the text.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.resources import text as resource_text
+
+OPTIONAL = frozenset({"first", "last", "where", "fence", "begin", "end"})
+"""Placeholders that a question may leave out."""
+EDITED = {
+    "system": "What the model is told first",
+    "forward.question": "Asking for a description",
+    "backward.question": "Asking for the code",
+}
+"""The words that the window shows, by key; a file may change the others too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One text that models are asked with: its key, what it is for, and the placeholders that it needs."""
+
+    key: str
+    title: str
+    text: str
+    needs: tuple[str, ...]
+
+
+def resource_of(task: str) -> str:
+    """Return the name of the file with a task's words."""
+    return "editing" if task == "editing" else "synthesis"
+
+
+@cache
+def words_of(task: str, own: str = "") -> dict[str, Any]:
+    """Return the words of a task, with a person's `own` in their place. Raises UserError."""
+    given = tomllib.loads(resource_text("prompts", f"{resource_of(task)}.toml"))
+    try:
+        return _joined(given, tomllib.loads(own), "")
+    except ValueError as error:  # tomllib's own error is one, too
+        remedy = f"Begin with resources/prompts/{resource_of(task)}.toml, and change what its texts say."
+        raise UserError(f"The words of the prompts: {error}.", remedy) from error
+
+
+def instructions(task: str, own: str = "") -> list[Instruction]:
+    """Return the texts that a person may change in the window, as they are with `own`. Raises UserError."""
+    texts = dict(flat(words_of(task, own)))
+    return [Instruction(key, title, texts[key], _needed(texts[key])) for key, title in EDITED.items()]
+
+
+def changed(task: str, texts: Mapping[str, str]) -> str:
+    """Return as TOML which of these texts, by key, are not the program's own."""
+    given = dict(flat(words_of(task)))
+    tables: dict[str, list[str]] = {}
+    for key, text in texts.items():
+        if text.strip() != given[key].strip():
+            table, _, name = key.rpartition(".")
+            # A text as JSON writes it is one of TOML, but for the character DEL.
+            written = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+            tables.setdefault(table, []).append(f"{name} = {written}")
+    parts = [(f"[{table}]\n" if table else "") + "\n".join(lines) for table, lines in sorted(tables.items())]
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def read_words(text: str) -> str:
+    """Return a person's words, given as they are or as the name of their file. Raises ValueError."""
+    if "\n" in text or not text:
+        return text
+    try:
+        found = Path(text).expanduser().read_text("utf-8")
+        tomllib.loads(found)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{text} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{text} is not TOML: {error}") from None
+    return found.rstrip() + "\n"
+
+
+def flat(words: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text under its whole key, e.g. `forward.question`; the worked examples as one text of their own."""
+    for key, value in words.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{key}.")
+        elif not isinstance(value, int):
+            yield before + key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _joined(given: Mapping[str, Any], own: Mapping[str, Any], before: str) -> dict[str, Any]:
+    """Return the program's words with a person's in their place. Raises ValueError."""
+    for key, value in own.items():
+        name = before + key
+        if key not in given:
+            raise ValueError(f"there is nothing called {name}; there is {', '.join(given)}")
+        if type(value) is not type(given[key]):
+            raise ValueError(f"{name} is {'a text' if isinstance(given[key], str) else 'of another form'}")
+        if isinstance(value, str):
+            _check_placeholders(name, given[key], value)
+        elif isinstance(value, list):
+            _check_shots(name, given[key], value)
+    own = {key: _joined(given[key], value, f"{before}{key}.") if isinstance(value, dict) else value
+           for key, value in own.items() if key != "version"}  # fmt: skip
+    return {**given, **own}
+
+
+def _needed(text: str) -> tuple[str, ...]:
+    names = (name for _, name, _, _ in Formatter().parse(text) if name)
+    return tuple(name for name in dict.fromkeys(names) if name not in OPTIONAL)
+
+
+def _check_placeholders(name: str, given: str, own: str) -> None:
+    known = {each for _, each, _, _ in Formatter().parse(given) if each is not None}
+    if not known:
+        return  # nothing is filled in here, and braces are braces
+    try:
+        used = {each for _, each, _, _ in Formatter().parse(own) if each is not None}
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}; write a brace as {{{{ or }}}}") from None
+    for each in _needed(given):
+        if each not in used:
+            raise ValueError(f"{name} lacks {{{each}}}, in whose place the {each} is put")
+    if strange := sorted(used - known):
+        raise ValueError(f"{name} has no {{{strange[0]}}}; it has {', '.join(f'{{{each}}}' for each in sorted(known))}")
+
+
+def _check_shots(name: str, given: Sequence[Any], own: Sequence[Any]) -> None:
+    keys = set(given[0])
+    for shot in own:
+        if not isinstance(shot, dict) or set(shot) != keys or not all(isinstance(each, str) for each in shot.values()):
+            raise ValueError(f"each of {name} has the texts {', '.join(given[0])}, and nothing else")
