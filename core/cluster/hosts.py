@@ -21,8 +21,7 @@ from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import InspectorError, ModelError, SandboxError
 from rtc_inspector.core.generation import Generation, ModelInfo, Prompt, Request
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.fingerprint import fingerprint
-from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.gguf import fingerprint, read_header
 from rtc_inspector.core.oracle.baseline import Baseline
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle

@@ -26,8 +26,7 @@ from rtc_inspector.core.cluster.session import SANDBOX, live_nodes, may_judge, r
 from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, SandboxError
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.models.devices import memory_needed, window_of
-from rtc_inspector.core.models.fingerprint import fingerprint
-from rtc_inspector.core.models.gguf import GgufHeader, read_header
+from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, read_header
 from rtc_inspector.core.oracle.baseline import Baseline
 from rtc_inspector.core.oracle.interpreter import find_interpreter
 from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings

@@ -13,8 +13,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.models.devices import window_of
-from rtc_inspector.core.models.fingerprint import fingerprint
-from rtc_inspector.core.models.gguf import GgufHeader, check_generative, read_header
+from rtc_inspector.core.models.gguf import GgufHeader, check_generative, fingerprint, read_header
 from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink, WorkerProcess
 from rtc_inspector.core.models.styles import ChosenStyle, choose_style, wire_style
 from rtc_inspector.core.platform import usable_cores

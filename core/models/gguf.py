@@ -1,16 +1,31 @@
-"""What a GGUF file says of itself, for people and for the checks before loading."""
+"""GGUF files: what a header says, the tokens of its vocabulary that are more than text, and the file's fingerprint.
+
+Headers are read here and not by `gguf.GGUFReader`, which makes an array of each token: 9 s for a vocabulary of 150,000
+words with its merges, where stepping over the texts takes 0.05 s. Tables of types are that package's.
+
+Layout (little-endian): magic, version, tensor count, metadata count, metadata pairs, tensor descriptions, padding,
+tensor data.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import mmap
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import struct
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from platformdirs import user_cache_path
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.models.gguf_bytes import RawHeader, Value, read_raw
-from rtc_inspector.core.models.tensor_types import FILE_TYPES
+from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.waiting import Beat, unheard
 
 ENCODERS = (
     "bert",
@@ -24,6 +39,171 @@ ENCODERS = (
 )
 NOT_MODELS = {"clip": "an image encoder", "imatrix": "a quantization aid", "controlvector": "a control vector"}
 SPLIT_NAME = re.compile(r"^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
+CHOOSE_TEXT = "Choose the GGUF file of an instruct or base language model."
+
+FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+KEPT_ARRAY = 512
+"""Arrays of numbers up to this length are kept (head counts per layer); longer ones and texts are only stepped over."""
+VOCABULARY, TOKEN_KINDS = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+_CUT_OFF = "the file ends inside its header"
+
+
+class _BrokenError(Exception):
+    """The bytes do not make sense; the message says where."""
+
+
+# --------------------------------------------------------------------------- the header as bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RawHeader:
+    """The header as it stands in one file.
+
+    Attributes:
+        arrays: number of values of each array, and the byte at which they begin, by key.
+        parameters: numbers in all tensors.
+        data_end: the byte after the last tensor whose type is known.
+        has_gap_mark: whether the vocabulary has the mark of a gap that a known family of models fills.
+    """
+
+    metadata: Mapping[str, Any]
+    arrays: Mapping[str, tuple[int, int]]
+    parameters: int
+    data_end: int
+    file_size: int
+    has_gap_mark: bool
+
+
+class _Cursor:
+    """A reader over the file's bytes; `struct.error` past their end."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        found = struct.unpack_from(f"<{form}", self.data, self.at)
+        self.at += struct.calcsize(f"<{form}")
+        return found
+
+    def skip(self, size: int) -> int:
+        if size > len(self.data) - self.at:
+            raise struct.error
+        self.at += size
+        return self.at - size
+
+    def text(self) -> str:
+        (size,) = self.take("Q")
+        start = self.skip(size)
+        return self.data[start : self.at].decode("utf-8", errors="replace")
+
+    def skip_texts(self, count: int) -> None:
+        at, data, unpack = self.at, self.data, struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            at += 8 + unpack(data, at)[0]
+        self.skip(at - self.at)
+
+
+def read_raw(path: Path) -> RawHeader:
+    """Return the header of one file.
+
+    Raises ModelError: not a GGUF, big-endian, an unknown version, truncated inside the header, unreadable.
+    """
+    try:
+        if path.stat().st_size == 0:
+            raise ModelError(f"{path.name} is empty.", "Download the model file again.")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _parse(_Cursor(data))
+    except (_BrokenError, struct.error, OverflowError) as error:
+        reason = error if isinstance(error, _BrokenError) else _CUT_OFF
+        raise ModelError(f"{path.name} cannot be used: {reason}.", "Download the model file again.") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelError(f"{path} cannot be read: {reason}.", "Check the path and its permissions.") from None
+
+
+def _parse(cursor: _Cursor) -> RawHeader:
+    size = len(cursor.data)
+    if cursor.data[:4] != b"GGUF":
+        raise _BrokenError("it is not a GGUF file")
+    cursor.at = 4
+    (version,) = cursor.take("I")
+    if version & 0xFFFF == 0:
+        raise _BrokenError("it is a big-endian GGUF, made for another kind of machine")
+    if version not in (2, 3):
+        raise _BrokenError(f"it is GGUF version {version}, and only versions 2 and 3 are known")
+    tensor_count, pair_count = cursor.take("QQ")
+    if pair_count * 12 > size or tensor_count * 24 > size:
+        raise _BrokenError("its header promises more entries than the file could hold")
+    metadata: dict[str, Any] = {}
+    arrays: dict[str, tuple[int, int]] = {}
+    for _ in range(pair_count):
+        key = cursor.text()
+        (kind,) = cursor.take("I")
+        value = _array(cursor, key, arrays) if kind == ARRAY else _scalar(cursor, kind)
+        if value is not None:
+            metadata[key] = value
+    gap = _has_gap_mark(cursor, arrays)
+    tensors = [_tensor(cursor) for _ in range(tensor_count)]
+    alignment = metadata.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment <= 0:
+        raise _BrokenError("its header names an impossible alignment")
+    start = math.ceil(cursor.at / alignment) * alignment
+    end = start + max((end for _, end in tensors), default=0)
+    return RawHeader(metadata, arrays, sum(elements for elements, _ in tensors), end, size, gap)
+
+
+def _scalar(cursor: _Cursor, kind: int) -> Any:
+    if kind == STRING:
+        return cursor.text()
+    if kind not in FORMATS:
+        raise _BrokenError(f"its header holds a value of unknown kind {kind}")
+    return cursor.take(FORMATS[kind])[0]
+
+
+def _array(cursor: _Cursor, key: str, arrays: dict[str, tuple[int, int]], depth: int = 0) -> tuple[Any, ...] | None:
+    kind, count = cursor.take("IQ")
+    arrays.setdefault(key, (count, cursor.at))
+    if count > len(cursor.data):
+        raise _BrokenError(_CUT_OFF)
+    if kind == STRING:
+        cursor.skip_texts(count)
+    elif kind == ARRAY:
+        if depth > 3:
+            raise _BrokenError("its header nests arrays too deeply")
+        for _ in range(count):
+            _array(cursor, key, arrays, depth + 1)
+    elif kind not in FORMATS:
+        raise _BrokenError(f"its header holds an array of unknown kind {kind}")
+    elif count <= KEPT_ARRAY:
+        return cursor.take(f"{count}{FORMATS[kind]}")
+    else:
+        cursor.skip(count * struct.calcsize(f"<{FORMATS[kind]}"))
+    return None
+
+
+def _tensor(cursor: _Cursor) -> tuple[int, int]:
+    """Return how many numbers the next tensor has, and the offset of its end from where all tensors' data begins."""
+    from gguf.constants import GGML_QUANT_SIZES  # here: the package takes a quarter of a second to load
+
+    cursor.text()  # its name
+    (dimensions,) = cursor.take("I")
+    if dimensions > 8:
+        raise _BrokenError(f"its header describes a tensor of {dimensions} dimensions")
+    *shape, kind, offset = cursor.take(f"{dimensions}QIQ")
+    elements = math.prod(shape)
+    block, size = GGML_QUANT_SIZES.get(kind, (1, 0))
+    return elements, offset + elements // block * size
+
+
+def _has_gap_mark(cursor: _Cursor, arrays: Mapping[str, tuple[int, int]]) -> bool:
+    """Look for the marks as the file stores them, length first: much faster than reading a vocabulary text by text."""
+    _, start = arrays.get(VOCABULARY, (0, cursor.at))
+    stored = [struct.pack("<Q", len(mark)) + mark for mark in (family.middle.encode() for family in FAMILIES)]
+    return any(cursor.data.find(mark, start, cursor.at) >= 0 for mark in stored)
+
+
+# --------------------------------------------------------------------------- what it says of the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +247,52 @@ class GgufHeader:
 
 
 def file_label(name: str) -> str:
-    """A GGUF file's name without its ending and without the number of its part."""
+    """Return a GGUF file's name without its ending and without the number of its part."""
     match = SPLIT_NAME.match(name)
     return match["stem"] if match else name[: -len(".gguf")]
 
 
+def part_names(name: str) -> tuple[str, ...]:
+    """Return the names of all files of a model by that of one."""
+    match = SPLIT_NAME.match(name)
+    if match is None:
+        return (name,)
+    count = int(match["count"])
+    return tuple(f"{match['stem']}-{number:05d}-of-{count:05d}.gguf" for number in range(1, count + 1))
+
+
 def read_header(path: Path) -> GgufHeader:
-    """The header at `path`, with every part of a multi-part model checked.
+    """Return the header at `path`, with every part of a multi-part model checked.
 
     Raises ModelError: not a GGUF, truncated, a part missing, big-endian, unreadable.
     """
-    files = _parts(path)
+    files = tuple(path.with_name(name) for name in part_names(path.name))
+    missing = [part.name for part in files if not part.exists()]
+    if missing and SPLIT_NAME.match(path.name):
+        raise ModelError(
+            f"{len(missing)} of {len(files)} parts of this model are missing: {missing[0]}.",
+            "Put all the parts into one folder.",
+        )
     raws = [read_raw(file) for file in files]
     for file, raw in zip(files, raws, strict=True):
-        _check_whole(file, raw)
+        if raw.data_end > raw.file_size:
+            raise ModelError(
+                f"{file.name} is truncated: {raw.file_size:,} of {raw.data_end:,} bytes are there.",
+                "Download the model file again.",
+            )
+        # Of a model in several files the first may hold the header alone.
+        if not raw.parameters and "split.count" not in raw.metadata:
+            raise ModelError(f"{file.name} holds no weights.", "Choose a file with the model's weights.")
     return _describe(path, raws, files)
 
 
 def check_generative(header: GgufHeader) -> None:
     """Raise ModelError when the file is no model that writes text."""
     if header.kind in NOT_MODELS:
-        raise ModelError(
-            f"{header.path.name} is {NOT_MODELS[header.kind]}, not a language model.",
-            "Choose the GGUF file of an instruct or base language model.",
-        )
+        raise ModelError(f"{header.path.name} is {NOT_MODELS[header.kind]}, not a language model.", CHOOSE_TEXT)
     if header.is_embedding:
         raise ModelError(
-            f"{header.path.name} is an embedding model ({header.architecture}): it cannot write text.",
-            "Choose the GGUF file of an instruct or base language model.",
+            f"{header.path.name} is an embedding model ({header.architecture}): it cannot write text.", CHOOSE_TEXT
         )
 
 
@@ -107,44 +305,12 @@ def check_embedding(header: GgufHeader) -> None:
         )
 
 
-def part_names(name: str) -> tuple[str, ...]:
-    """The files of a model, by the name of one: several where that says so."""
-    match = SPLIT_NAME.match(name)
-    if match is None:
-        return (name,)
-    count = int(match["count"])
-    return tuple(f"{match['stem']}-{number:05d}-of-{count:05d}.gguf" for number in range(1, count + 1))
-
-
-def _parts(path: Path) -> tuple[Path, ...]:
-    """Return the paths of all files of the model. Raises ModelError where one of several is missing."""
-    parts = tuple(path.with_name(name) for name in part_names(path.name))
-    missing = [part.name for part in parts if not part.exists()]
-    if missing and SPLIT_NAME.match(path.name):
-        raise ModelError(
-            f"{len(missing)} of {len(parts)} parts of this model are missing: {missing[0]}.",
-            "Put all the parts into one folder.",
-        )
-    return parts
-
-
-def _check_whole(path: Path, raw: RawHeader) -> None:
-    if raw.data_end > raw.file_size:
-        raise ModelError(
-            f"{path.name} is truncated: {raw.file_size:,} of {raw.data_end:,} bytes are there.",
-            "Download the model file again.",
-        )
-    # Of a model in several files the first may hold the header alone.
-    if not raw.parameters and "split.count" not in raw.metadata:
-        raise ModelError(f"{path.name} holds no weights.", "Choose a file with the model's weights.")
-
-
-def _describe(path: Path, raws: Sequence[RawHeader], files: Sequence[Path]) -> GgufHeader:
+def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) -> GgufHeader:
     """Return the header of a model as its first part gives it; parameters and bytes are those of all parts."""
-    raw = raws[0]
-    data = raw.metadata
+    data = raws[0].metadata
     architecture = _text(data.get("general.architecture")) or "unknown"
-    template = _text(data.get("tokenizer.chat_template")) or None
+    own = {key.removeprefix(f"{architecture}."): value for key, value in data.items()}
+    fim_tokens = _fim_tokens(data)
     return GgufHeader(
         path=path,
         name=_text(data.get("general.name")) or path.stem,
@@ -152,67 +318,202 @@ def _describe(path: Path, raws: Sequence[RawHeader], files: Sequence[Path]) -> G
         kind=architecture if architecture in NOT_MODELS else _text(data.get("general.type")) or "model",
         parameters=sum(raw.parameters for raw in raws),
         quantization=_quantization(data.get("general.file_type"), path),
-        context_length=_whole(data.get(f"{architecture}.context_length")),
-        chat_template=template,
-        is_embedding=_is_embedding(raw, architecture),
-        fim_tokens=_fim_tokens(raw),
-        fills_gaps=bool(_fim_tokens(raw)) or raw.has_gap_mark,
-        kv_bytes=_kv_bytes(raw, architecture),
-        fixed_context=f"{architecture}.rope.scaling.original_context_length" in data,
-        files=tuple(files),
+        context_length=_whole(own.get("context_length")),
+        chat_template=_text(data.get("tokenizer.chat_template")) or None,
+        is_embedding=(
+            architecture in ENCODERS or _whole(own.get("pooling_type")) > 0 or own.get("attention.causal") is False
+        ),
+        fim_tokens=fim_tokens,
+        fills_gaps=bool(fim_tokens) or raws[0].has_gap_mark,
+        kv_bytes=_kv_bytes(own),
+        fixed_context="rope.scaling.original_context_length" in own,
+        files=files,
         file_bytes=sum(raw.file_size for raw in raws),
     )
 
 
-def _text(value: Value | None) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _whole(value: Value | None) -> int:
-    """A figure as far as it makes sense, else 0: unsaid."""
+def _whole(value: Any) -> int:
+    """Return a figure as far as it makes sense, else 0: unsaid."""
     return int(value) if isinstance(value, int | float) and math.isfinite(value) and value > 0 else 0
 
 
-def _quantization(value: Value | None, path: Path) -> str:
-    if isinstance(value, int) and value in FILE_TYPES:
-        return FILE_TYPES[value]
-    # The header names no file type, or one that is newer than our list: the file's name most often tells.
+def _quantization(value: Any, path: Path) -> str:
+    from gguf.constants import LlamaFileType
+
+    with suppress(ValueError):
+        return re.sub("^(?:ALL|MOSTLY)_|_MOE$", "", LlamaFileType(value).name)
+    # The header names no file type, or one that is newer than the list: the file's name most often tells.
     match = re.search(r"(?i)\b(I?Q\d\w*|BF16|F16|F32|MXFP4)\b", path.stem.replace("-", " ").replace(".", " "))
     return match.group(1).upper() if match else "unknown"
 
 
-def _is_embedding(raw: RawHeader, architecture: str) -> bool:
-    pooling = raw.metadata.get(f"{architecture}.pooling_type")
-    causal = raw.metadata.get(f"{architecture}.attention.causal", True)
-    return architecture in ENCODERS or _whole(pooling) > 0 or causal is False
-
-
-def _fim_tokens(raw: RawHeader) -> dict[str, int]:
+def _fim_tokens(data: Mapping[str, Any]) -> dict[str, int]:
     keys = {"prefix": ("fim_pre", "prefix"), "suffix": ("fim_suf", "suffix"), "middle": ("fim_mid", "middle")}
     found: dict[str, int] = {}
     for place, names in keys.items():
-        for name in names:
-            value = raw.metadata.get(f"tokenizer.ggml.{name}_token_id")
-            if isinstance(value, int):
-                found.setdefault(place, value)
+        values = (data.get(f"tokenizer.ggml.{name}_token_id") for name in names)
+        value = next((value for value in values if isinstance(value, int)), None)
+        if value is not None:
+            found[place] = value
     return found if len(found) == len(keys) else {}
 
 
-def _kv_bytes(raw: RawHeader, architecture: str) -> int:
-    """Bytes of an f16 key-value cache per token: layers x key-value heads x (key + value length) x 2."""
-
-    def number(key: str) -> Value | None:
-        return raw.metadata.get(f"{architecture}.{key}")
-
-    layers, heads = _whole(number("block_count")), number("attention.head_count")
+def _kv_bytes(own: Mapping[str, Any]) -> int:
+    """Return the bytes of an f16 cache per token: layers x key-value heads x (key + value length) x 2."""
+    layers, heads = _whole(own.get("block_count")), own.get("attention.head_count")
     # Models whose layers differ give a list, one number a layer.
     most_heads = max(map(_whole, heads), default=0) if isinstance(heads, tuple) else _whole(heads)
     if not layers or not most_heads:
         return 0
-    length = _whole(number("embedding_length")) // most_heads
-    width = (_whole(number("attention.key_length")) or length) + (_whole(number("attention.value_length")) or length)
-    kv_heads = number("attention.head_count_kv")
-    if kv_heads is None:
-        kv_heads = heads
-    total = sum(map(_whole, kv_heads)) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers
-    return total * width * 2
+    length = _whole(own.get("embedding_length")) // most_heads
+    width = sum(_whole(own.get(f"attention.{name}_length")) or length for name in ("key", "value"))
+    kv_heads = own.get("attention.head_count_kv", heads)
+    return width * 2 * (sum(map(_whole, kv_heads)) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers)
+
+
+# --------------------------------------------------------------------------- tokens that are more than text
+
+UNKNOWN, CONTROL, ADDED = 2, 3, 4
+"""Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""
+MARK = re.compile(r"<[|｜].+[|｜]>|</?(?:think|tool_call|tool_response)>")
+"""Added tokens that steer a model; others are plain words, tags or white space, and are to be read as such."""
+JOINER = "\u2060"
+"""Word joiner: shows nothing and keeps what it stands in from being a special token."""
+LEAST = 3
+"""Characters below which a special token's text is no mark that somebody would write."""
+
+
+@dataclass(frozen=True, slots=True)
+class InfillMarks:
+    """Texts of the tokens around what stands before and after a gap, in the order in which they are used."""
+
+    prefix: str
+    suffix: str
+    middle: str
+
+
+FAMILIES = (
+    InfillMarks("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, Gemma
+    InfillMarks("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),  # StarCoder, Granite
+    InfillMarks("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),  # SantaCoder
+    InfillMarks("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),  # DeepSeek
+    InfillMarks("▁<PRE>", "▁<SUF>", "▁<MID>"),  # Code Llama
+    InfillMarks("<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>"),  # GLM
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """Marks of fill-in-the-middle of one vocabulary, if any, and its texts that mean control tokens."""
+
+    infill: InfillMarks | None = None
+    control: tuple[str, ...] = ()
+
+
+class _Token(NamedTuple):
+    number: int
+    text: str
+    kind: int
+
+
+def special_tokens(header: GgufHeader) -> SpecialTokens:
+    """Read them out of the file with the vocabulary. Raises ModelError."""
+    raw = read_raw(header.files[0])
+    if VOCABULARY not in raw.arrays:
+        return SpecialTokens()
+    with header.files[0].open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        special = list(_special(data, raw, set(header.fim_tokens.values())))
+    control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
+    texts, by_number = {token.text for token in special}, {token.number: token.text for token in special}
+    named = [by_number.get(header.fim_tokens.get(place, -1), "") for place in ("prefix", "suffix", "middle")]
+    known = next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)
+    marks = InfillMarks(*named) if all(named) else known
+    forged = {*control, *(astuple(marks) if marks else ())}
+    return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
+
+
+def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterator[_Token]:
+    """Yield the tokens that are not plain text, those of these numbers, and those that a family of marks knows."""
+    count, at = raw.arrays[VOCABULARY]
+    kinds: Sequence[int] = (1,) * count
+    # A list of kinds of another length belongs to no token in particular: then all count as plain.
+    many, start = raw.arrays.get(TOKEN_KINDS, (-1, 0))
+    if many == count:
+        kinds = struct.unpack_from(f"<{count}i", data, start)
+    known = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
+    longest = max(map(len, known))
+    length_at = struct.Struct("<Q").unpack_from
+    for number, kind in enumerate(kinds):
+        start = at + 8
+        at = start + length_at(data, at)[0]
+        if kind in (UNKNOWN, CONTROL, ADDED) or number in wanted or (at - start <= longest and data[start:at] in known):
+            yield _Token(number, data[start:at].decode("utf-8", "replace"), kind)
+
+
+def without_marks(text: str, control: Sequence[str]) -> str:
+    """Return the text with a joiner in each control token's text, so that it is read as the text that it is."""
+    # The longest first: a shorter mark inside it would break it at another place than where it begins.
+    for mark in sorted((mark for mark in control if mark in text), key=len, reverse=True):
+        text = text.replace(mark, mark[0] + JOINER + mark[1:])
+    return text
+
+
+def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
+    """Return an answer without joiners that it may have copied from its prompt; `shown` had none of its own."""
+    # Where the user's own file has joiners, those of an answer may well belong to the code.
+    if JOINER not in answer or JOINER in shown:
+        return answer
+    steps.append("joiner-dropped")
+    return answer.replace(JOINER, "")
+
+
+# --------------------------------------------------------------------------- fingerprints
+
+
+KEPT_FINGERPRINTS = 500
+
+
+def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = unheard) -> str:
+    """Return the SHA-256 over the bytes of all parts in order, remembered by path, size and modification time.
+
+    `cache`: the folder where results are remembered, else the platform's. `beat` is called as it goes; raising from it
+    gives up. Raises ModelError when unreadable.
+    """
+    kept = _fingerprints(cache)
+    try:
+        key = _key(files)
+        found = kept.load(key)
+        if not isinstance(found, str):
+            digest = hashlib.sha256()
+            for path in files:
+                with path.open("rb") as file:
+                    while block := file.read(1 << 22):
+                        beat()
+                        digest.update(block)
+            found = digest.hexdigest()
+            kept.save(key, found)
+        return found
+    except OSError as error:
+        raise ModelError(
+            f"{files[0]} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
+        ) from None
+
+
+def remembered_fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
+    """Return what `fingerprint` found for these files before; empty where they were never read or have changed."""
+    with suppress(OSError):
+        return str(_fingerprints(cache).load(_key(files)) or "")
+    return ""
+
+
+def _fingerprints(cache: Path | None) -> JsonCache:
+    return JsonCache(cache or user_cache_path("rtc-inspector") / "fingerprints", KEPT_FINGERPRINTS)
+
+
+def _key(files: Sequence[Path]) -> str:
+    known = [[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()

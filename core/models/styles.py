@@ -9,10 +9,8 @@ from typing import Any
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL
 from rtc_inspector.core.models.calibrated import kept_calibration
-from rtc_inspector.core.models.fingerprint import fingerprint, remembered_fingerprint
-from rtc_inspector.core.models.gguf import GgufHeader
+from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, remembered_fingerprint, special_tokens
 from rtc_inspector.core.models.process import Wire
-from rtc_inspector.core.models.special_tokens import special_tokens
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.settings.setting import described
 

@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Infill, Message, is_plain
-from rtc_inspector.core.models.special_tokens import without_marks
+from rtc_inspector.core.models.gguf import without_marks
 from rtc_inspector.core.models.thoughts import begun_by
 
 COMPLETION_STOP = "\n### "

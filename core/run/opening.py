@@ -16,7 +16,7 @@ from rtc_inspector.core.generation import Generation, Model, ModelInfo, OnText, 
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.models.devices import slowed
 from rtc_inspector.core.models.discovery import discover
-from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import fingerprint
 from rtc_inspector.core.models.loading import check_machine, model_file, open_model
 from rtc_inspector.core.models.styles import as_recorded, forward_only
 from rtc_inspector.core.platform import usable_cores

@@ -16,8 +16,7 @@ from rtc_inspector.core.models.calibrated import (
     kept_calibration,
 )
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.fingerprint import fingerprint, remembered_fingerprint
-from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.gguf import fingerprint, read_header, remembered_fingerprint
 from rtc_inspector.core.models.styles import as_recorded, choose_style
 from rtc_inspector.core.settings import ModelSettings
 

@@ -6,16 +6,17 @@ import hashlib
 import math
 import random
 import struct
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from gguf import GGUFWriter, LlamaFileType
 from models_gguf_writer import gguf_bytes, write_gguf
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.fingerprint import fingerprint
-from rtc_inspector.core.models.gguf import check_generative, read_header
-from rtc_inspector.core.models.special_tokens import special_tokens
+from rtc_inspector.core.models.gguf import check_generative, fingerprint, read_header, special_tokens
 
 
 def test_header_of_the_bundled_model() -> None:
@@ -98,7 +99,6 @@ def test_figures_that_make_no_sense_are_unsaid(tmp_path: Path, odd: float | list
 
 
 def test_a_damaged_vocabulary_is_one_clear_sentence(tmp_path: Path) -> None:
-    """Headers are read without looking at each token; asking a model does look."""
     whole = gguf_bytes()
     at = whole.index(struct.pack("<Q", 2) + b"t7")
     path = tmp_path / "bad.gguf"
@@ -107,6 +107,27 @@ def test_a_damaged_vocabulary_is_one_clear_sentence(tmp_path: Path) -> None:
         with pytest.raises(ModelError) as caught:
             special_tokens(read_header(path))
         assert "bad.gguf" in caught.value.problem
+
+
+def test_a_header_with_a_large_vocabulary_is_read_at_once(tmp_path: Path) -> None:
+    """`gguf.GGUFReader` takes 9 s for it, which is why it is not used."""
+    path = tmp_path / "large.gguf"
+    writer = GGUFWriter(path, "qwen2")
+    writer.add_file_type(LlamaFileType.MOSTLY_Q4_K_M)
+    writer.add_token_list([f"token{number}" for number in range(150_000)])
+    writer.add_token_types([1] * 149_999 + [3])
+    writer.add_token_merges([f"a{number} b{number}" for number in range(150_000)])
+    writer.add_tensor("weight", np.zeros((4, 4), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    read_header(path)  # loads the package
+    start = time.process_time()
+    header = read_header(path)
+    assert time.process_time() - start < 0.3
+    assert (header.quantization, header.parameters) == ("Q4_K_M", 16)
+    assert special_tokens(header).control == ("token149999",)
 
 
 def test_parts_are_one_model(tmp_path: Path) -> None:
@@ -120,12 +141,13 @@ def test_parts_are_one_model(tmp_path: Path) -> None:
 
 
 def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path) -> None:
-    path, cache = tmp_path / "m.gguf", tmp_path / "cache" / "f.json"
+    path, cache = tmp_path / "m.gguf", tmp_path / "cache"
     path.write_bytes(b"one")
     assert fingerprint([path], cache) == hashlib.sha256(b"one").hexdigest()
     path.write_bytes(b"two!")
     assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
-    cache.write_text("not json")
+    for kept in cache.iterdir():
+        kept.write_text("not json")
     assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
     with pytest.raises(ModelError):
         fingerprint([tmp_path / "none"], cache)
@@ -134,4 +156,4 @@ def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_costs_no_model(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
-    assert fingerprint([path], Path("/dev/null/cache/f.json")) == hashlib.sha256(b"one").hexdigest()
+    assert fingerprint([path], Path("/dev/null/cache")) == hashlib.sha256(b"one").hexdigest()

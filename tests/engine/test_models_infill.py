@@ -11,10 +11,14 @@ from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, Infill, Message, Prompt
 from rtc_inspector.core.models.edit_answers import extract_edit
 from rtc_inspector.core.models.extraction import extract_code
-from rtc_inspector.core.models.gguf import read_header
-from rtc_inspector.core.models.gguf_bytes import GAP_MARKS
+from rtc_inspector.core.models.gguf import (
+    JOINER,
+    InfillMarks,
+    read_header,
+    special_tokens,
+    without_marks,
+)
 from rtc_inspector.core.models.prompts import backward_prompt
-from rtc_inspector.core.models.special_tokens import FAMILIES, JOINER, InfillMarks, special_tokens, without_marks
 from rtc_inspector.core.models.template import Renderer
 from rtc_inspector.core.types import Item, Span
 
@@ -101,10 +105,6 @@ def test_marks_are_known_by_their_texts_or_named_by_the_header(tmp_path: Path) -
     path = vocabulary(tmp_path, tokens[:3], [1, 3, 3])
     assert special_tokens(read_header(path)).infill is None
     assert special_tokens(read_header(write_gguf(tmp_path / "n.gguf", drop=["tokenizer.ggml.tokens"]))).control == ()
-
-
-def test_the_quick_look_knows_every_family() -> None:
-    assert [marks.middle for marks in FAMILIES] == list(GAP_MARKS)
 
 
 def test_every_turn_is_kept_from_forging_tokens() -> None:

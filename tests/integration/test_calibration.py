@@ -8,7 +8,7 @@ import pytest
 from small_model import write_small_model
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.models.fingerprint import fingerprint
+from rtc_inspector.core.models.gguf import fingerprint
 from rtc_inspector.core.run import calibration
 from rtc_inspector.core.run.calibration import calibrate
 from rtc_inspector.core.settings import ModelSettings, OracleSettings

@@ -16,8 +16,7 @@ from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, PLAIN, Block, Infill, Message, Prompt, Request
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.gguf import read_header
-from rtc_inspector.core.models.special_tokens import JOINER, special_tokens
+from rtc_inspector.core.models.gguf import JOINER, read_header, special_tokens
 from rtc_inspector.core.models.styles import ChosenStyle, choose_style, possible_styles, wire_style
 from rtc_inspector.core.settings import ModelSettings
 
