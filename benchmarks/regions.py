@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.regions.blocks import parse_blocks
-from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.candidates import enumerate_candidates, parse_blocks
 from rtc_inspector.core.regions.sampling import covered_characters, draw, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.source.codebase import open_codebase

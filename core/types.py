@@ -52,7 +52,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One readable Python file of a project.
+    """One readable source file of a project.
 
     Attributes:
         path: relative to the project's root.
@@ -77,7 +77,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class Codebase:
-    """A project as opened: its Python files and where its history stands."""
+    """A project as opened: its source files and where its history stands."""
 
     root: Path
     files: tuple[SourceFile, ...]
@@ -320,11 +320,13 @@ class CoverageMap:
         tests: node ids, the index space of `lines`.
         lines: path -> line (1-based) -> indices into `tests`.
         import_lines: path -> lines that run while modules are imported or tests collected.
+        traced: False where nobody knows which lines run: any may, under each test.
     """
 
     tests: tuple[str, ...]
     lines: Mapping[str, Mapping[int, frozenset[int]]]
     import_lines: Mapping[str, frozenset[int]]
+    traced: bool = True
 
 
 def counted_tests(count: int) -> str:

@@ -2,6 +2,6 @@
 
 from rtc_inspector.core.languages.language import Language, Runner, Shot
 from rtc_inspector.core.languages.python import PYTHON
-from rtc_inspector.core.languages.registry import LANGUAGES, language_of, named
+from rtc_inspector.core.languages.registry import LANGUAGES, language_for, language_of, named
 
-__all__ = ["LANGUAGES", "PYTHON", "Language", "Runner", "Shot", "language_of", "named"]
+__all__ = ["LANGUAGES", "PYTHON", "Language", "Runner", "Shot", "language_for", "language_of", "named"]

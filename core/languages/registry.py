@@ -28,6 +28,11 @@ def language_of(path: str) -> Language | None:
     return next((each for each in LANGUAGES if suffix in each.suffixes), None)
 
 
+def language_for(path: str) -> Language:
+    """Return the language of a file, Python where its name tells of none: so are items named that are no file's."""
+    return language_of(path) or PYTHON
+
+
 def named(name: str) -> Language:
     """Return the language that people call so. Raises UserError with the names there are."""
     found = next((each for each in LANGUAGES if each.name.lower() == name.lower()), None)

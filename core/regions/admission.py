@@ -6,16 +6,21 @@ import warnings
 from dataclasses import replace
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.languages import PYTHON, language_for
+from rtc_inspector.core.regions.candidates import parse_blocks
 from rtc_inspector.core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
 
 NO_EFFECT = "deleting it changes no test result"
 NO_COMPILE = "the file does not compile without it"
+ADMISSION = "admission"
+"""In `Item.origin` of a language other than Python: what was tried in the region's place, and noticed."""
 UNTRUSTED = "its own text does not pass its tests"
 
 
 def deletion(file: SourceFile, region: Region) -> str:
-    """The text that stands for the region when it is deleted: `pass` where its block would be empty, else nothing."""
+    """Return what stands for the deleted region: `pass` where a block of Python would be empty, else nothing."""
+    if language_for(file.path) is not PYTHON:
+        return ""
     for block in parse_blocks(file):
         if block.indented and block.statements[0].start == region.span.start:
             return "pass" if block.statements[-1].end == region.span.end else ""
@@ -25,6 +30,8 @@ def deletion(file: SourceFile, region: Region) -> str:
 def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     """Judge the file without the region: admitted when that fails, and the untouched file passes the same tests.
 
+    Where a file of another language than Python does not build without it, a statement that fails is tried in its
+    place: a program that does not build proves nothing.
     Raises SandboxError when not even the untouched file can be judged: a region dropped for that would be lost.
     """
     item = _judged(region, file, oracle)
@@ -45,17 +52,22 @@ def copied(region: Region, file: SourceFile) -> bool:
 def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     if not region.tests:
         return as_item(region, "no test covers it")
+    language, how = language_for(file.path), "deleted"
     candidate = Candidate(file, region.span, deletion(file, region))
-    if not _compiles(candidate.new_text):
+    if language is PYTHON and not _compiles(candidate.new_text):
         return as_item(region, NO_COMPILE)
     # Deleted first: most regions that are dropped are dropped for that, without a second run of tests.
     verdict = _judge(candidate, region, oracle)
+    if verdict.outcome is Outcome.SYNTAX_ERROR and language.stand_in:
+        how = f"replaced by `{language.stand_in}`"
+        verdict = _judge(Candidate(file, region.span, language.stand_in), region, oracle)
     objection = _objection(verdict)
     if objection and verdict.outcome.judged:
         return as_item(region, objection)
     ran = tuple(result.node_id for result in verdict.tests if result.outcome != "missing")
     mistrust = _mistrust(replace(region, tests=ran or region.tests), file, oracle)
-    return as_item(region, objection or mistrust)
+    item = as_item(region, objection or mistrust)
+    return item if language is PYTHON else replace(item, origin={ADMISSION: how})
 
 
 def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
@@ -64,7 +76,7 @@ def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
 
 
 def as_item(region: Region, reason: str = "") -> Item:
-    """The region as an item of a run; a reason means that it was dropped."""
+    """Return the region as an item of a run; a reason means that it was dropped."""
     return Item(
         key=f"{region.path}:{region.span.start}-{region.span.end}",
         kind="region",
@@ -80,7 +92,7 @@ def as_item(region: Region, reason: str = "") -> Item:
 
 
 def _objection(deleted: Verdict) -> str:
-    """Why the verdict on the file without the region speaks against it; empty when that plainly failed."""
+    """Return why the verdict without the region speaks against it; empty when the tests plainly failed."""
     match deleted.outcome:
         case Outcome.PASS:
             return NO_EFFECT

@@ -1,20 +1,36 @@
-"""Candidates for regions: runs of statements in one block (RTC paper, Sec. 4.2)."""
+"""Candidates for regions: runs of statements in one block (RTC paper, Sec. 4.2).
+
+Of Python files LibCST's concrete syntax tree says what a block is and what one statement of it is, and Python's own
+`ast` says where they stand: both list the same statements in the same order. LibCST could locate them too, by writing
+the file anew; that takes twice the time, and is off by the characters it loses (it writes `except (A, B) :` without the
+blank). Of every other language the grammar says both.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+
+import libcst as cst
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.regions.blocks import Block, parse_blocks
+from rtc_inspector.core.languages import PYTHON, Language, language_for
+from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.regions.sampling import weigh
 from rtc_inspector.core.settings import RegionSettings
-from rtc_inspector.core.syntax import Lines
+from rtc_inspector.core.syntax import Lines, parse
 from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
 
-_BARE = re.compile(r"[ \t\f]*(?:#.*)?")  # a line without code; `.` stops at \n only, so lines come without their end
+_SEMICOLON = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*;")
+# Lines without code; `.` stops at \n only, so lines come without their end.
+_BARE = re.compile(r"[ \t\f]*(?:#.*)?")
+_BARE_IN_BRACES = re.compile(r"[ \t\f]*(?:(?://|/\*|\*(?:[ \t/]|$)).*)?")
+_CLAUSES = ("body", "cases", "handlers", "orelse", "finalbody")
 
 
 def enumerate_candidates(file: SourceFile, settings: RegionSettings) -> list[Region]:
@@ -74,12 +90,12 @@ def find_regions(
     settings: RegionSettings,
     progress: Report,
 ) -> Found:
-    """Candidates of every code file some line of which ran; files that no test reaches are not even parsed.
+    """Return the candidates of every code file some line of which ran; files that no test reaches are not even parsed.
 
     `progress(stage, done, total)` is called before each file; raising from it cancels.
     """
     ran = coverage.lines.keys() | coverage.import_lines.keys()
-    code = [file for file in files if file.path in ran and not file.is_test]
+    code = [file for file in files if (file.path in ran or not coverage.traced) and not file.is_test]
     regions: list[Region] = []
     problems: list[str] = []
     for done, file in enumerate(code):
@@ -101,15 +117,16 @@ def snap(file: SourceFile, span: Span) -> Region | None:
     count; None when nothing else was selected. Raises ProjectError when the file's statements cannot be located.
     """
     lines = Lines(file.text)
-    wanted = _code_in(file.text, span, lines)
+    bare = _BARE if language_for(file.path) is PYTHON else _BARE_IN_BRACES
+    wanted = _code_in(file.text, span, lines, bare)
     if wanted is None:
         return None
     # A selection inside an `if` lies in its block and, as a part of the whole statement, in the one around it.
-    runs = [run for block in parse_blocks(file) if (run := _covering(block, wanted, lines))]
+    runs = [run for block in parse_blocks(file, True) if (run := _covering(block, wanted, lines))]
     return as_region(file, min(runs, key=len), lines) if runs else None
 
 
-def _code_in(text: str, span: Span, lines: Lines) -> Span | None:
+def _code_in(text: str, span: Span, lines: Lines, bare: re.Pattern[str]) -> Span | None:
     """The selection without the blank and comment lines, and the blanks, at its ends."""
     start, end = max(0, min(span.start, len(text))), max(0, min(span.end, len(text)))
     if start == end:
@@ -118,7 +135,7 @@ def _code_in(text: str, span: Span, lines: Lines) -> Span | None:
     for number in range(lines.number(start), lines.number(max(start, end - 1)) + 1):
         first, last = lines.bounds(number)
         piece = text[max(first, start) : min(last, end)]
-        if piece.strip() and not _BARE.fullmatch(text[first:last]):
+        if piece.strip() and not bare.fullmatch(text[first:last]):
             left = max(first, start) + len(piece) - len(piece.lstrip())
             pieces.append(Span(left, left + len(piece.strip())))
     return Span(pieces[0].start, pieces[-1].end) if pieces else None
@@ -137,3 +154,153 @@ def _covering(block: Block, wanted: Span, lines: Lines) -> Span | None:
 def _reach(span: Span, lines: Lines) -> Span:
     """A statement's whole lines: its indentation and a comment behind it select it too."""
     return Span(lines.bounds(lines.number(span.start))[0], lines.bounds(lines.number(span.end - 1))[1])
+
+
+# --------------------------------------------------------------------------- blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The statements of one indented block, or of the module, in order.
+
+    Attributes:
+        statements: a span each, decorators and a closing semicolon included.
+        docstring: the first statement is the docstring of the module, class or function.
+        indented: below a header that needs it; False for the module.
+    """
+
+    statements: tuple[Span, ...]
+    docstring: bool
+    indented: bool
+
+
+@lru_cache(maxsize=32)
+def parse_blocks(file: SourceFile, definitions: bool = False) -> tuple[Block, ...]:
+    """Return every block with at least one statement, inner before outer; kept for the files last asked about.
+
+    Statements behind a colon on the same line (`if x: return`) are part of their compound statement, not a block.
+    `definitions`: with functions and classes that no region is drawn from, in other languages than Python.
+    Raises ProjectError for a file whose statements cannot be located.
+    """
+    language = language_for(file.path)
+    blocks = _python_blocks(file.text) if language is PYTHON else _grown_blocks(file.text, language, definitions)
+    if blocks is None:
+        raise ProjectError(
+            f"The statements of {file.path} cannot be located, so no region is taken from it.",
+            "Leave it at that, or put its unusual syntax in plainer words.",
+        )
+    return blocks
+
+
+def _grown_blocks(text: str, language: Language, definitions: bool) -> tuple[Block, ...] | None:
+    """Return what stands together and may be sampled, by the grammar; None where the text does not parse."""
+    root = statements(text, language)
+    if root is None:
+        return None
+    runs = (
+        tuple(each.span for each in run)
+        for block in root.every()
+        for wanted, run in groupby(block.statements, lambda each: each.sampled or definitions)
+        if wanted
+    )
+    return tuple(Block(run, docstring=False, indented=True) for run in runs)
+
+
+def _python_blocks(text: str) -> tuple[Block, ...] | None:
+    try:
+        walk = _Walk(text)  # first, as Python's parser gives up on deep nesting long before LibCST's
+        tree = cst.parse_module(text)
+        walk.block(tree, tree.body)
+    except (cst.ParserSyntaxError, cst.CSTValidationError, SyntaxError, RecursionError, _Mismatch):
+        return None
+    return tuple(walk.blocks)
+
+
+class _Mismatch(Exception):
+    """The two trees do not list the same statements."""
+
+
+class _Walk:
+    """One pass over LibCST's tree in the order of the text, with `ast`'s statements taken one by one alongside."""
+
+    def __init__(self, text: str) -> None:
+        self.blocks: list[Block] = []
+        self._text = text
+        self._lines = Lines(text)
+        nodes = [node for node in ast.walk(parse(text)) if isinstance(node, ast.stmt)]
+        self._nodes = iter(sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
+
+    def block(self, owner: cst.CSTNode, body: Sequence[cst.BaseStatement]) -> None:
+        """Collect the block that `owner` holds, after those below it."""
+        spans = tuple(self._statement(statement) for statement in body)
+        if isinstance(owner, cst.Module) and next(self._nodes, None) is not None:
+            raise _Mismatch
+        if spans:
+            documented = isinstance(owner, cst.Module | cst.ClassDef | cst.FunctionDef) and _is_string(body[0])
+            self.blocks.append(Block(spans, documented, not isinstance(owner, cst.Module)))
+
+    def _statement(self, statement: cst.BaseStatement) -> Span:
+        if isinstance(statement, cst.SimpleStatementLine):
+            nodes = [self._next() for _ in statement.body]
+            return self._span(nodes[0], nodes[-1])
+        node = self._next()
+        self._below(statement)
+        return self._span(node, node)
+
+    def _below(self, node: cst.CSTNode) -> None:
+        """Go into the suites of a compound statement, or of one of its clauses."""
+        for part in _parts(node):
+            if isinstance(part, cst.IndentedBlock):
+                self.block(node, part.body)
+            elif isinstance(part, cst.SimpleStatementSuite):
+                for _ in part.body:
+                    self._next()
+            elif isinstance(part, cst.If):  # an `elif`
+                self._next()
+                self._below(part)
+            else:
+                self._below(part)
+
+    def _next(self) -> ast.stmt:
+        node = next(self._nodes, None)
+        if node is None:
+            raise _Mismatch
+        return node
+
+    def _span(self, first: ast.stmt, last: ast.stmt) -> Span:
+        decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+        start = self._at_sign(self._lines.start(decorators[0])) if decorators else self._lines.start(first)
+        end = self._lines.end(last)
+        semicolon = _SEMICOLON.match(self._text, end)
+        return Span(start, semicolon.end() if semicolon else end)
+
+    def _at_sign(self, before: int) -> int:
+        """Return where a decorator starts whose expression starts at `before`.
+
+        It is the `@` that is the first on its line.
+        """
+        while True:
+            # The expression of a decorator may itself hold an `@` (matrix product), so the sign must be the first on
+            # its line.
+            before = self._text.rindex("@", 0, before)
+            start, _ = self._lines.bounds(self._lines.number(before))
+            if not self._text[start:before].strip():
+                return before
+
+
+def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Suites and clauses of a node, in the order of the text."""
+    for name in _CLAUSES:
+        part = getattr(node, name, None)
+        if isinstance(part, cst.CSTNode):
+            yield part
+        elif part is not None:
+            yield from part
+
+
+def _is_string(statement: cst.BaseStatement) -> bool:
+    """Return whether a statement begins with nothing but a string: no bytes, no f-string."""
+    first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+    if not isinstance(first, cst.Expr) or not isinstance(first.value, cst.SimpleString | cst.ConcatenatedString):
+        return False
+    return isinstance(first.value.evaluated_value, str)

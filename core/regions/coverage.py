@@ -1,30 +1,61 @@
-"""Which candidates the tests cover, and by which tests."""
+"""Which candidates the tests cover, and by which tests: traced by us in Python, reported by the tests elsewhere."""
 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
+from typing import Any
 
+from platformdirs import user_cache_path
+
+from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.languages import PYTHON, Language, language_for
+from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.syntax import AnyFunction, first_line_of, parse
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile
 
 
 def cover(regions: Sequence[Region], coverage: CoverageMap, settings: RegionSettings, file: SourceFile) -> list[Region]:
-    """The regions of `file` that the tests cover, with their tests in suite order and whether they run at import.
+    """Return the regions of `file` that tests cover, with their tests in suite order and whether they run at import.
 
     Covered are those whose statements all ran (`all`), or some (`any`), under a test or at import; statements the
-    compiler makes no code for do not count. A region that runs at import has the whole suite for its tests.
+    compiler makes no code for, or a report has nothing about, do not count. A region that runs at import has the whole
+    suite for its tests; so has every region where nobody traced the tests.
     """
     if not coverage.tests or not regions:
         return []
-    trace = _Trace(file, coverage)
+    if not coverage.traced:
+        return [replace(region, tests=coverage.tests) for region in regions]
+    language = language_for(file.path)
+    trace = _Trace(file, coverage) if language is PYTHON else _Reported(file, coverage, language)
     judged = (trace.judge(region, every=settings.coverage != "any") for region in regions)
     return [region for region in judged if region is not None]
+
+
+class _Reported:
+    """What a report says of one file, by the lines on which its statements begin."""
+
+    def __init__(self, file: SourceFile, coverage: CoverageMap, language: Language) -> None:
+        root = statements(file.text, language)
+        found = [each for block in root.every() for each in block.statements] if root is not None else []
+        self._places = sorted((each.span.start, each.line) for each in found)
+        self._suite, self._ran = coverage.tests, coverage.lines.get(file.path, {})
+
+    def judge(self, region: Region, *, every: bool) -> Region | None:
+        first, last = (bisect_left(self._places, (place,)) for place in (region.span.start, region.span.end))
+        told = [self._ran[line] for _, line in self._places[first:last] if line in self._ran]
+        tests = sorted(frozenset[int]().union(*told))
+        if not tests or (every and not all(told)):
+            return None
+        return replace(region, tests=tuple(self._suite[index] for index in tests))
 
 
 class _Trace:
@@ -143,3 +174,122 @@ def _function_bodies(tree: ast.Module) -> Iterator[tuple[int, int]]:
     for node in ast.walk(tree):
         if isinstance(node, AnyFunction):
             yield node.lineno + 1, node.end_lineno or node.lineno
+
+
+# --------------------------------------------------------------------------- reports of other languages' tools
+
+_GO_LINE = re.compile(r"(?P<path>.+):(?P<first>\d+)\.\d+,(?P<last>\d+)\.\d+ \d+ (?P<count>\d+)")
+Counts = Mapping[str, Mapping[int, int]]
+"""Path in the project -> line -> how often it ran."""
+
+
+def read_report(text: str, files: Collection[str], roots: Sequence[str] = ()) -> Counts:
+    """Read an lcov report or a Go profile: how often each line of the project's `files` ran.
+
+    `roots` are what paths in the report may begin with besides: folders, or the name of a Go module. A line of a Go
+    profile that belongs to several blocks has the count of the one that ran most. Raises ProjectError for a text that
+    is neither, and for a report that names none of the files.
+    """
+    found: dict[str, dict[int, int]] = {}
+    lines = _go_counts(text) if text.startswith("mode: ") else _lcov_counts(text)
+    unknown = ""
+    for path, first, last, count in lines:
+        own = _in_project(path, files, roots)
+        if own is None:
+            unknown = unknown or path
+            continue
+        counts = found.setdefault(own, {})
+        for line in range(first, last + 1):
+            counts[line] = max(counts.get(line, 0), count)
+    if found:
+        return found
+    if unknown:
+        raise ProjectError(
+            f"The coverage report names no file of this project; its first is {unknown}.",
+            "Name the report of this project's own tests (--coverage-report), or leave it out.",
+        )
+    raise ProjectError(
+        "The coverage report holds no line that ran or could run: it is neither lcov nor a Go profile.",
+        "Have the tests write lcov (`SF:`, `DA:`) or a profile of `go test -coverprofile`, or leave the report out.",
+    )
+
+
+def coverage_of(reports: Mapping[str, Counts]) -> CoverageMap:
+    """Return the map of what was reported of each test: of a file of tests, a package, or the whole command."""
+    lines: dict[str, dict[int, set[int]]] = {}
+    for index, counts in enumerate(reports.values()):
+        for path, by_line in counts.items():
+            for line, count in by_line.items():
+                ran = lines.setdefault(path, {}).setdefault(line, set())
+                ran.update([index] if count else [])
+    frozen = {path: {line: frozenset(ran) for line, ran in by_line.items()} for path, by_line in lines.items()}
+    return CoverageMap(tuple(reports), frozen, {})
+
+
+def _lcov_counts(text: str) -> Iterator[tuple[str, int, int, int]]:
+    path = ""
+    for line in text.splitlines():
+        kind, _, value = line.strip().partition(":")
+        if kind == "SF":
+            path = value
+        elif kind == "DA" and path:
+            number, _, count = value.partition(",")
+            count = count.partition(",")[0]
+            if number.isdigit() and count.isdigit():
+                yield path, int(number), int(number), int(count)
+
+
+def _go_counts(text: str) -> Iterator[tuple[str, int, int, int]]:
+    for line in text.splitlines():
+        if found := _GO_LINE.fullmatch(line.strip()):
+            yield found["path"], int(found["first"]), int(found["last"]), int(found["count"])
+
+
+def _in_project(path: str, files: Collection[str], roots: Sequence[str]) -> str | None:
+    """Return the path as the project has it; None where the file is not the project's."""
+    plain = path.replace("\\", "/").removeprefix("./")
+    places = [plain, *(plain.removeprefix(root.rstrip("/")).lstrip("/") for root in roots if plain.startswith(root))]
+    return next((each for each in places if each in files), None)
+
+
+# --------------------------------------------------------------------------- kept for later
+# So that one can see later what a project that was sampled had to draw from.
+
+_KEPT = 50
+"""Maps that stay; the oldest go first."""
+
+
+def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
+    """Keep the map of a project whose files have this fingerprint. Trouble with it is passed over: it is a cache."""
+    _files().save(fingerprint, _to_json(coverage))
+
+
+def kept_coverage(fingerprint: str) -> CoverageMap | None:
+    """The map kept for these files; None where there is none, or it cannot be read."""
+    try:
+        return _from_json(_files().load(fingerprint))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _files() -> JsonCache:
+    return JsonCache(user_cache_path("rtc-inspector") / "coverage", _KEPT)
+
+
+def _to_json(coverage: CoverageMap) -> dict[str, Any]:
+    lines = {
+        # Lists, since JSON knows no numbers as keys.
+        path: [[line, sorted(tests)] for line, tests in by_line.items()]
+        for path, by_line in coverage.lines.items()
+    }
+    imports = {path: sorted(found) for path, found in coverage.import_lines.items()}
+    return {"tests": list(coverage.tests), "lines": lines, "import_lines": imports, "traced": coverage.traced}
+
+
+def _from_json(data: dict[str, Any]) -> CoverageMap:
+    lines = {
+        path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
+        for path, by_line in data["lines"].items()
+    }
+    imports = {path: frozenset(map(int, found)) for path, found in data["import_lines"].items()}
+    return CoverageMap(tuple(map(str, data["tests"])), lines, imports, bool(data["traced"]))

@@ -18,11 +18,11 @@ from rtc_inspector.core.models.indentation import level, place
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, write_project
 from rtc_inspector.core.regions.admission import admit
 from rtc_inspector.core.regions.coverage import cover
-from rtc_inspector.core.regions.functions import Documented, documented
 from rtc_inspector.core.rewrites.names import MASK
 from rtc_inspector.core.settings import RegionSettings, RunSettings
 from rtc_inspector.core.source.benchmark import read_benchmark
 from rtc_inspector.core.source.codebase import content_fingerprint
+from rtc_inspector.core.source.functions import Documented, documented
 from rtc_inspector.core.syntax import Lines, parsed
 from rtc_inspector.core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole

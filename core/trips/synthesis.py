@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.models.prompts import wording
-from rtc_inspector.core.regions import kept_coverage
 from rtc_inspector.core.regions.admission import NO_EFFECT, admit
 from rtc_inspector.core.regions.candidates import find_regions
+from rtc_inspector.core.regions.coverage import keep_coverage
 from rtc_inspector.core.regions.sampling import draw
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
@@ -117,6 +117,6 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     judged = open_judged(stack, project, settings.oracle, notify, report)
     fingerprint = content_fingerprint(judged.codebase)
-    kept_coverage.keep(fingerprint, judged.suite.coverage)
+    keep_coverage(fingerprint, judged.suite.coverage)
     settings = replace(settings, prompt_version=wording().version)
     return judged.opened(lambda settings: SynthesisTrip(judged, settings, notify), settings, fingerprint)

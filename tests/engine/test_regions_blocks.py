@@ -15,7 +15,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from real_modules import as_file, own_core, source_of
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.regions.blocks import parse_blocks
+from rtc_inspector.core.regions.candidates import parse_blocks
 from rtc_inspector.core.syntax import Lines
 from rtc_inspector.core.types import SourceFile
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 import pytest
 from real_modules import as_file, own_core, source_of
 
-from rtc_inspector.core.regions.blocks import parse_blocks
-from rtc_inspector.core.regions.candidates import enumerate_candidates
+from rtc_inspector.core.regions.candidates import enumerate_candidates, parse_blocks
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import SourceFile
 

@@ -8,8 +8,7 @@ import textwrap
 import pytest
 from real_modules import as_file, source_of
 
-from rtc_inspector.core.regions.blocks import parse_blocks
-from rtc_inspector.core.regions.candidates import snap
+from rtc_inspector.core.regions.candidates import parse_blocks, snap
 from rtc_inspector.core.types import Span
 
 TEXT = '''\

@@ -14,7 +14,7 @@ from store_cases import Filled, filled
 from themes import contrast, wear
 from waiting import wait_until
 
-from rtc_inspector.core.regions import kept_coverage
+from rtc_inspector.core.regions.coverage import keep_coverage, kept_coverage
 from rtc_inspector.core.run.considered import Considered, Fate, considered
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
@@ -79,15 +79,15 @@ def test_lines_that_no_test_runs_cannot_be_drawn(run: Filled) -> None:
 
 def test_coverage_is_kept_as_it_was(run: Filled) -> None:
     coverage = CoverageMap(("a", "b"), {"x.py": {3: frozenset({0, 1})}}, {"x.py": frozenset({1})})
-    assert kept_coverage.kept("ab") is None
-    kept_coverage.keep("ab", coverage)
-    assert kept_coverage.kept("ab") == coverage
+    assert kept_coverage("ab") is None
+    keep_coverage("ab", coverage)
+    assert kept_coverage("ab") == coverage
 
 
 @pytest.fixture
 def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     gateway, codebase = Gateway(), run.codebase()
-    kept_coverage.keep(content_fingerprint(codebase), covering(codebase.file(PATH)))
+    keep_coverage(content_fingerprint(codebase), covering(codebase.file(PATH)))
     made = CodeView(gateway)
     made.resize(760, 520)
     made.show()

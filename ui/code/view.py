@@ -260,10 +260,10 @@ def _consider(
 @lru_cache(maxsize=2)
 def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
     """Return the kept coverage of the run's own files, or None where they have changed since."""
-    from rtc_inspector.core.regions.kept_coverage import kept
+    from rtc_inspector.core.regions.coverage import kept_coverage
     from rtc_inspector.core.source.codebase import content_fingerprint
 
-    return kept(fingerprint) if content_fingerprint(codebase) == fingerprint else None
+    return kept_coverage(fingerprint) if content_fingerprint(codebase) == fingerprint else None
 
 
 PAST_KEPT = 30
