@@ -24,10 +24,16 @@ def written(file: Path | None) -> Iterator[TextIO]:
     if file is None:
         yield sys.stdout
         return
+    with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
+        yield stream
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Refuse to write over a database, and raise UserError where `file` cannot be written."""
     refuse_database(file)
     try:
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        yield
     except OSError as error:
         problem = f"{file} cannot be written: {error.strerror or error}."
         raise UserError(problem, "Name a file in a folder you may write.") from error

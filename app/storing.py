@@ -12,10 +12,12 @@ from rich.table import Column, Table
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.events import answers_json, score_json
-from rtc_inspector.app.output import print_json, terminal, written
+from rtc_inspector.app.output import print_json, terminal, writing, written
 from rtc_inspector.core.analyses.costs import Spent, spent, words
+from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.run.results import open_reader
+from rtc_inspector.core.store.exchange import lm_eval_results, write_inspect, write_parquet
 from rtc_inspector.core.store.export import write_csv, write_jsonl
 from rtc_inspector.core.store.rows import NOTHING, RunRow
 from rtc_inspector.core.types import Score
@@ -33,8 +35,15 @@ def add_commands(commands: Any) -> None:
     report.set_defaults(command=report_command)
     export = commands.add_parser("export", help="every code sample of a run with its description and verdict")
     shared.add_run(export)
-    export.add_argument("--format", choices=("jsonl", "csv"), required=True, help="of the lines")
-    export.add_argument("--out", type=Path, metavar="FILE", help="where they are written (default: standard output)")
+    export.add_argument(
+        "--format",
+        choices=("jsonl", "csv", "parquet", "inspect", "lm-eval"),
+        required=True,
+        help="of the rows; inspect: a log of Inspect's; lm-eval: the run's figures as lm-evaluation-harness has them",
+    )
+    export.add_argument(
+        "--out", type=Path, metavar="FILE", help="where it is written (default: standard output, where it is text)"
+    )
     export.set_defaults(command=export_command)
 
 
@@ -115,9 +124,19 @@ def report_command(options: argparse.Namespace) -> int:
 
 
 def export_command(options: argparse.Namespace) -> int:
-    """Write one line for each code sample."""
+    """Write one line for each code sample, or the run in another tool's form."""
     with open_reader(shared.database(options)) as reader:
         reader.run(options.run)  # a number that is none must cost nobody the file of an earlier export
+        if options.format in ("parquet", "inspect"):
+            if options.out is None:
+                raise UserError(f"What is written as {options.format} is no text.", "Name a file with --out FILE.")
+            write = write_parquet if options.format == "parquet" else write_inspect
+            with writing(options.out):
+                write(reader, options.run, options.out)
+            return 0
         with written(options.out) as stream:
-            (write_csv if options.format == "csv" else write_jsonl)(reader, options.run, stream)
+            if options.format == "lm-eval":
+                stream.write(json.dumps(lm_eval_results(reader, options.run), indent=2, ensure_ascii=False) + "\n")
+            else:
+                (write_csv if options.format == "csv" else write_jsonl)(reader, options.run, stream)
     return 0
