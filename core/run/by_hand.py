@@ -74,7 +74,7 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
     """
     with ExitStack() as stack:
         caller = Caller(emit, control)
-        judged = open_judged(stack, project, settings, caller.notify, caller.report)
+        judged = open_judged(stack, project, settings, caller.notify, caller.report, python_only=False)
         control.checkpoint()
         return patiently(partial(selected_item, judged, path, span), control.checkpoint)
 

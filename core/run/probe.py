@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.oracle.command.commands import find_command
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
@@ -53,11 +54,12 @@ def judge_span(
     report: Report,
 ) -> Verdict:
     """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError, before any test runs."""
-    codebase = open_named(project, notify)
+    command = find_command(project, oracle_settings)
+    codebase = open_named(project, notify, command)
     source = _source(codebase, path)
     region = _region(source, span)
     with ExitStack() as stack:
-        judged = learn(stack, codebase, oracle_settings, notify, report)
+        judged = learn(stack, codebase, oracle_settings, notify, report, command)
         covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
         tests = covered[0].tests if covered else ()
         oracle = judged.oracle
@@ -78,7 +80,7 @@ def _source(codebase: Codebase, path: str) -> SourceFile:
     if inside.as_posix() in reasons:
         raise UserError(f"{path} was left out: {reasons[inside.as_posix()]}.", "Mend the file, or name another one.")
     raise UserError(
-        f"The project has no Python file {path}.",
+        f"The project has no file {path} whose code its tests judge.",
         "Give --path relative to the project's folder, as `sample` prints it.",
     )
 

@@ -92,6 +92,44 @@ class OracleSettings:
         form="folder",
         needs="oracle.install",
     )
+    test_command: str = setting(
+        "",
+        "shell command that tests a project in another language; `{tests}` in it stands for chosen test files",
+        label="Test command",
+        sign="COMMAND",
+        unset="what package.json, go.mod or Cargo.toml say",
+    )
+    build_command: str = setting(
+        "",
+        "shell command that is run before it, for each candidate",
+        label="Build command",
+        sign="COMMAND",
+        unset="none",
+        rare=True,
+    )
+    test_results: str = setting(
+        "",
+        "report in JUnit's XML that the test command writes, below the project",
+        label="Results in",
+        sign="PATH",
+        unset="what the runner prints",
+        rare=True,
+    )
+    coverage_report: str = setting(
+        "",
+        "lcov or Go profile that the test command writes, below the project",
+        label="Coverage in",
+        sign="PATH",
+        unset="asked of Node and Go themselves",
+        rare=True,
+    )
+    language: str = setting(
+        "",
+        "only code in this language, or several with commas between",
+        label="Language",
+        sign="NAME",
+        unset="Python, else what the project's test command is for",
+    )
     workers: int | None = setting(
         None,
         "candidates judged at a time",

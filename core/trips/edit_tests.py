@@ -117,7 +117,7 @@ class CommitTests:
             with ExitStack() as stack:
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
                 project = self._export(commit, folder)
-                judged = open_judged(stack, project, self._settings, notify, report)
+                judged = open_judged(stack, project, self._settings, notify, report, python_only=False)
                 self._current = _Opened(commit, judged, stack.pop_all())
         assert self._current is not None
         return self._current.judged

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
+from rtc_inspector.core.oracle.command.commands import Command, find_command
+from rtc_inspector.core.oracle.command.oracle import open_command_oracle
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.source.codebase import open_codebase
@@ -81,9 +83,28 @@ def whole(file: SourceFile, text: str) -> Candidate:
     return Candidate(file, Span(0, len(file.text)), text)
 
 
-def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
-    """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
-    return learn(stack, open_named(project, notify), settings, notify, report)
+def open_judged(
+    stack: ExitStack,
+    project: Path,
+    settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+    *,
+    python_only: bool = True,
+) -> Judged:
+    """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError.
+
+    `python_only`: what is done with it is made for Python alone; else its own test command may judge it.
+    """
+    command = find_command(project, settings)
+    if command is not None and python_only and not is_generated(project):
+        raise ProjectError(
+            f"This is made for Python alone, and {project.name} is tested by `{command.name}`.",
+            "Sample regions (--task synthesis) or edits (--task editing) in other languages; --language Python takes "
+            "the Python files of a project that holds several.",
+        )
+    command = None if python_only else command
+    return learn(stack, open_named(project, notify, command), settings, notify, report, command)
 
 
 def open_written(
@@ -140,16 +161,26 @@ def writing(what: str) -> Iterator[None]:
         ) from error
 
 
-def open_named(project: Path, notify: Notify) -> Codebase:
-    """Open the project's files and name those left out. Nothing of it runs. Raises ProjectError."""
+def open_named(project: Path, notify: Notify, command: Command | None = None) -> Codebase:
+    """Open the project's files and name those left out. Nothing of it runs. Raises ProjectError.
+
+    `command`: which tests it, where that is not Python's own oracle.
+    """
     codebase = open_codebase(project)
     _say("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
     return codebase
 
 
-def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
+def learn(
+    stack: ExitStack,
+    codebase: Codebase,
+    settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+    command: Command | None = None,
+) -> Judged:
     """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
-    oracle = _opened(codebase, settings, notify, report)
+    oracle = _opened(codebase, settings, notify, report, command)
     stack.callback(oracle.close)
     suite = oracle.begin(report) if isinstance(oracle, LearnsLater) else oracle.suite(report)
     if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
@@ -157,7 +188,15 @@ def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify
     return Judged(codebase, oracle, suite)
 
 
-def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Oracle:
+def _opened(
+    codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report, command: Command | None
+) -> Oracle:
+    if command is not None:
+        if settings.cluster:
+            raise ProjectError(
+                "A cluster judges Python projects alone.", f"Leave out --cluster to judge by `{command.name}`."
+            )
+        return open_command_oracle(codebase, command, settings, notify)
     if not settings.cluster:
         return open_oracle(codebase, settings, notify, report)
     from rtc_inspector.core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named

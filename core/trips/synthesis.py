@@ -115,7 +115,7 @@ def _most_frequent(reasons: Sequence[str]) -> str:
 
 def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
-    judged = open_judged(stack, project, settings.oracle, notify, report)
+    judged = open_judged(stack, project, settings.oracle, notify, report, python_only=False)
     fingerprint = content_fingerprint(judged.codebase)
     keep_coverage(fingerprint, judged.suite.coverage)
     settings = replace(settings, prompt_version=wording().version)

@@ -1,0 +1,1 @@
+"""The oracle of projects in any language: their own test command."""
