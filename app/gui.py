@@ -12,7 +12,8 @@ from types import TracebackType
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
-from rtc_inspector.app.paths import taxonomy_folder
+from rtc_inspector import resources
+from rtc_inspector.app.paths import bundles_folder, taxonomy_folder
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.keeper import hold_open
 from rtc_inspector.ui.main_window import MainWindow
@@ -33,7 +34,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     Without a project the last one is opened.
     """
     hold_open()  # Qt's file dialogs open every file of a folder, the database among them
-    remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder())
+    remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder(), bundles_folder())
     _scale(remembered.scale)
     app = QApplication.instance() or QApplication([NAME])
     assert isinstance(app, QApplication)
@@ -58,7 +59,9 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
     window.open_database(database, project.expanduser().resolve() if project else None)
     if project is not None:
         window.open_project(project)
-    if start is not None:
+    if start is not None and project == resources.path("demo"):
+        window.start_demo(start)
+    elif start is not None:
         window.start_run(start)
         window.guide.await_end()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from rtc_inspector.ui.run.lists import RunLists
 from rtc_inspector.ui.run.models import ModelList
 from rtc_inspector.ui.run.own_run import ByHand, OwnRun
 from rtc_inspector.ui.run.queue import Queueing
+from rtc_inspector.ui.run.recorded import Recorded
 from rtc_inspector.ui.run.starting import Starting
 from rtc_inspector.ui.shell.fields import Choice
 from rtc_inspector.ui.shell.notices import NoticeText, Offer
@@ -84,6 +86,7 @@ class MainWindow(QMainWindow):
         self._asked = False
         self._question: QDialog | None = None
         self._offered: Path | None = None
+        self._offers_coder = False
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
         self.welcome = Welcome(remembered.projects())
@@ -114,6 +117,7 @@ class MainWindow(QMainWindow):
             lambda: self.control.settings.oracle.sandbox,
             lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip),
         )  # fmt: skip
+        self.recorded = Recorded(remembered.bundles, self.gateway, self.inspection, self.browsing, self.control, parts)
         self.big_figures = BigFigures(parts, self.inspection)
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
         self.by_hand = ByHand(parts, self.control, self.inspection, self.project, self.browsing)
@@ -171,6 +175,7 @@ class MainWindow(QMainWindow):
                 "reload": self.project.reload,
                 "run": self.start_run,
                 "settings": self.starting.ask,
+                "recorded": self.recorded.show,
                 "describe": parts.roundtrip.write_description,
                 "ask": self.starting.ask_in_words,
                 "go-to": parts.bar.search.enter,
@@ -232,7 +237,9 @@ class MainWindow(QMainWindow):
         self.welcome.folder_asked.connect(self.open_menus.ask_project)
         self.welcome.database_asked.connect(self.open_menus.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
-        self.welcome.demo_asked.connect(self.start_demo)
+        self.welcome.demo_asked.connect(lambda: self.start_demo())
+        self.welcome.recorded_asked.connect(self.recorded.show)
+        self.recorded.left.connect(self._offer_coder)
 
     # ---- what is looked at
 
@@ -254,17 +261,29 @@ class MainWindow(QMainWindow):
             self.models.search()
         # The project of the run on show is read with a delay: now it is needed.
         self.browsing.settle()
-        return self.queueing.start(self.project.root, self.inspection.database)
+        return self.queueing.start(self.project.root, self.recorded.before or self.inspection.database)
 
     def _start_on_words(self, settings: RunSettings) -> None:
         """Start a run of its own on them; the window's settings stay as they are."""
         self.queueing.start(self.project.root, self.inspection.database, settings)
 
-    def start_demo(self) -> None:
+    def start_demo(self, settings: RunSettings | None = None) -> None:
+        """Show the recorded run of the demonstration, and begin the same here; `settings` name another model, say."""
         self.open_project(resources.path("demo"))
-        self.parts.offers.offer(Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
-        self.start_run(RunSettings(regions=resources.DEMO_REGIONS))
-        self.guide.await_end()
+        self._offers_coder = settings is None
+        if settings is None:
+            settings = RunSettings(regions=resources.DEMO_REGIONS)
+            settings = replace(settings, region=replace(settings.region, short_first=True))
+        if self.start_run(settings):
+            self.guide.await_end()
+            self.recorded.show()
+        else:
+            self._offer_coder()
+
+    def _offer_coder(self) -> None:
+        if self._offers_coder:
+            self._offers_coder = False
+            self.parts.offers.offer(Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
 
     def _fetch_coder(self) -> None:
         self.models.ask_download(CODER)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds import Kind, RoleName, counted, known, task
+from rtc_inspector.core.kinds import Kind, RoleName, article, counted, known, task
 from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
@@ -254,6 +254,15 @@ def role_name(name: str, role: str, number: int = 0) -> str:
         return f"{title} {number} ({named.sign}{number})" if number else f"{title} ({named.sign})"
     numbered = number > 0 or Role(role).form == Form.TEXT
     return f"{title} {number + 1} ({named.sign}{number + 1})" if numbered else f"{title} ({named.sign})"
+
+
+def sign_words(task: str, sample: SampleRow) -> str:
+    """Return what the sign in brackets after a sample's name stands for; empty where it has none."""
+    kind, named = known(task), _named(task, sample.role)
+    if kind is None or named is None:
+        return ""
+    words = f"{named.sign} is how papers write {article(named.title)} of {article(kind.noun)}"
+    return f"{words}; its number says where in the chain it stands" if kind.chained else words
 
 
 def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) -> str:

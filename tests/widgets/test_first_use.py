@@ -279,7 +279,11 @@ def test_what_has_no_verdict_after_a_stop_is_not_being_judged(window: MainWindow
 
 def test_the_line_at_the_foot_names_the_runs_own_model(run_window: MainWindow, case: Filled) -> None:
     run_window.control.adopt(RunSettings(model="/elsewhere/other.gguf"))
-    assert f" · {case.run().model_name} · RTC " in run_window.parts.status.summary.text()
+    line = run_window.parts.status.summary
+    assert line.text().endswith(f" · {case.run().model_name}")
+    # What is judged by stands before names, which may be longer than the line.
+    assert re.match(r"run 1 · \d+/26 regions · RTC .* · lift .* · baseline ", line.text())
+    assert "over 26 regions: Share of reconstructions that pass" in line.toolTip()
 
 
 def test_a_run_that_is_held_is_not_said_to_be_running(qapp: QApplication, case: Filled) -> None:

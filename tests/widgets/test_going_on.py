@@ -91,7 +91,10 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_the_button(open_window: Open,
     run = window.inspection.run
     assert run is not None
     button = window.parts.bar.run
-    wait_until(lambda: button.text() == f"Resume ({run.items_complete} of {run.items_expected})")
+    wait_until(lambda: button.text() == "Resume")
+    assert f"{run.items_complete} of {run.items_expected} done" in button.toolTip()
+    window.resize(1440, 900)
+    assert button.text() == f"Resume ({run.items_complete} of {run.items_expected})"
     asked: list[object] = []
     window.queueing.resume = lambda run, database: bool(asked.append(run.id))  # type: ignore[method-assign]
     window.queueing.start = lambda *_: bool(asked.append("new")) or True  # type: ignore[method-assign]

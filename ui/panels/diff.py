@@ -25,13 +25,23 @@ class DiffPanel(QWidget):
         self.view = DiffView()
         self.view.unified.setChecked(unified)
         self._unified = unified
-        self._empty = EmptyState("Nothing to compare", "Pick a reconstruction in the round-trip panel.")
+        self._empty = EmptyState("", "")
         self._column = column(self._empty, self.view, owner=self)
         self.clear()
 
     def clear(self) -> None:
-        self._turn_to(self._empty)
+        self._say_nothing(None)
         self.view.clear()
+
+    def _say_nothing(self, item: ItemRow | None) -> None:
+        """Say why there are no two texts: nothing is chosen, nothing was made yet, or nothing came of it."""
+        if item is None:
+            self._empty.say("Original and reconstruction", "They stand here side by side, once a sample is chosen.")
+        elif item.state in ("waiting", "running"):
+            self._empty.say("No code yet", "The model's code stands here beside the original as soon as it is written.")
+        else:
+            self._empty.say("No code was written from this", "Choose a sample that has some.")
+        self._turn_to(self._empty)
 
     def show_code(
         self,
@@ -49,6 +59,7 @@ class DiffPanel(QWidget):
             self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
         elif item is None or code is None:
             self.clear()
+            self._say_nothing(item)
         else:
             original = item.text if before is None else before.text
             sides = presenter(item).sides_of(item, code, before)

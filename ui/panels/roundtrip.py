@@ -138,7 +138,7 @@ class RoundTripPanel(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Round trip")
+        self.setAccessibleName("Samples of the item")
         self._item: ItemRow | None = None
         self.selected: int | None = None
         self._wanted: int | None = None
@@ -423,4 +423,4 @@ def _waiting_text(item: ItemRow) -> str:
         return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
     if item.state == "running":
         return "The model is reading…"
-    return f"This {item.kind} waits for its turn: it is described and written again while its run is at work."
+    return f"This {item.kind} waits for its turn while its run is at work."

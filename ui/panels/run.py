@@ -11,10 +11,22 @@ from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
+from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.provenance import Groups, as_text, provenance
-from rtc_inspector.ui.style.controls import bind, button, column, label, row, split, to_clipboard
+from rtc_inspector.ui.style.controls import (
+    BAR,
+    ElidedLabel,
+    bind,
+    button,
+    column,
+    label,
+    row,
+    split,
+    switch,
+    to_clipboard,
+)
 from rtc_inspector.ui.style.fonts import TextSize, bold, grown
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -25,7 +37,7 @@ if TYPE_CHECKING:
 NAMES = 132
 """Pixels that the names of what a run was made with take at first; the rest is the values'."""
 SHARES = 4, 3, 3
-"""Of the width: drawings, tables, and how the run was made."""
+"""Of the width: drawings, tables, and how the run was made, which is folded away at first."""
 
 
 class ProvenanceView(QWidget):
@@ -114,8 +126,13 @@ class RunPanel(QWidget):
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._figures: Sequence[Figure] = ()
         self.provenance = ProvenanceView()
+        self.provenance.hide()
         self._body = split(Qt.Orientation.Horizontal, self.provenance)
-        column(self._empty, self._body, owner=self)
+        self.title, self.made = ElidedLabel("heading"), switch("How it was made", "Show what this run was made with")
+        self.made.toggled.connect(self.provenance.setVisible)
+        self._head = QWidget()
+        row(self.title, self.made, margins=BAR, owner=self._head, grows=self.title)
+        column(self._head, self._empty, self._body, owner=self)
         self.set_run(None)
 
     @cached_property
@@ -148,8 +165,10 @@ class RunPanel(QWidget):
 
     def set_run(self, run: RunRow | None) -> None:
         """Show a run as it stands; its figures come when they are made."""
-        self._empty.stand_in(self._body, empty=run is None)
+        self._empty.stand_in(self._head, self._body, empty=run is None)
         if run is not None:
+            name = run.name and f" “{run.name}”"
+            self.title.setText(f"Run {run.id}{name} · {task(run.task).title} · {run.project_name} · {run.models}")
             self.provenance.show_groups(provenance(run))
 
     def set_figures(self, figures: Sequence[Figure]) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, first_difference
-from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites
+from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites, sign_words
 from rtc_inspector.ui.style.controls import ElidedLabel, Flow, Margins, bind, breakable, column, label, row
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.outcomes import verdict_badge
@@ -18,6 +18,7 @@ WORDS = 5
 """Lines that the field of a person's description is high."""
 INDENT = 20
 """Pixels by which a sample stands right of the one it was made from."""
+FIGURES = "How alike it is to the original (sim: edit similarity, 1 is the same), tokens written, seconds it took"
 DEEPEST = 4
 """Levels up to which cards are indented; in a longer chain the names say the round."""
 
@@ -76,9 +77,11 @@ class SampleCard(Card):
             return
         self.node, self._item, sample = node, item, node.sample
         self._name.setText(node.name)
+        self._name.setToolTip(sign_words(item.task, sample))
         self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
         self._against.setVisible(bool(node.against or node.remark))
         self._cost.setText(_figures(sample))
+        self._cost.setToolTip(FIGURES)
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(breakable(sample.error or sample.text or "(empty)"))
         # Code that came back as it was needs no lines; the card says so in words.

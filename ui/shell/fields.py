@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QDialog,
     QFileDialog,
@@ -23,8 +26,11 @@ from PySide6.QtWidgets import (
     QStylePainter,
     QWidget,
 )
+from shiboken6 import isValid
 
 from rtc_inspector.core.errors import InspectorError, UserError
+from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.setting import described
 from rtc_inspector.ui.style.controls import column, give_role, label, row
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -32,14 +38,46 @@ FIELD = 28
 """Pixels of a field of one line."""
 
 
+_OPTION = re.compile(r"`?(--[a-z][a-z-]+)(?: (?P<value>[a-z]+)(?=[`.])| [A-Z]+\b)?`?")
+"""As sentences name an option of the command line, with a value where one is proposed."""
+
+
+def window_words(text: str) -> str:
+    """Return a sentence of the engine with the names that the window has for options of the command line."""
+    named = False
+
+    def name(found: re.Match[str]) -> str:
+        nonlocal named
+        field = _fields().get(found[1])
+        if field is None:
+            return found[0]
+        where, named = "" if named else " in the run settings", True
+        return f"“{field}{(found['value'] and ': ' + found['value']) or ''}”{where}"
+
+    return _OPTION.sub(name, text.replace(" (on the command line: --db)", ""))
+
+
+@cache
+def _fields() -> Mapping[str, str]:
+    settings = {each.option: each.about.label for each in described(RunSettings).values() if each.about.label}
+    return settings | {"--model": "Forward model", "--backward-model": "Backward model"}
+
+
 def error_words(error: Exception) -> str:
     """Return in a line what is wrong and what to do."""
-    return f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error)
+    return window_words(f"{error.problem} {error.remedy}") if isinstance(error, InspectorError) else str(error)
 
 
 def show_modal(dialog: QDialog) -> bool:
-    """Show a dialog until it is closed; whether it was accepted. What stands in it can still be read for a moment."""
+    """Show a dialog until it is closed, then focus what had the focus; return whether it was accepted.
+
+    What stands in the dialog can still be read for a moment.
+    """
+    before = QApplication.focusWidget()
     accepted = dialog.exec() == QDialog.DialogCode.Accepted
+    # Unless what the dialog led to has taken it, e.g. a page that was opened.
+    if before is not None and isValid(before) and before.isVisible() and QApplication.focusWidget() is None:
+        before.setFocus(Qt.FocusReason.OtherFocusReason)
     # A window would keep every dialog it ever had, and one that hears of changes would go on to list them.
     dialog.deleteLater()
     return accepted

@@ -203,9 +203,8 @@ class EndpointDialog(QDialog):
         self._say(f"It serves {counted(len(served), 'model')}.")
 
     def _try(self) -> None:
-        from rtc_inspector.core.run.trying import (
-            try_server,  # readers of answers, which nobody needs who only types an address
-        )
+        # It reads answers, which nobody needs who only types an address.
+        from rtc_inspector.core.run.trying import try_server
 
         endpoint = self.endpoint()
         self._say("Asking it four small questions…")

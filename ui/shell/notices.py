@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.errors import InspectorError, StoreError
+from rtc_inspector.ui.shell.fields import window_words
 from rtc_inspector.ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.theme import SPACE
@@ -59,7 +60,7 @@ def say_in_place(
 ) -> None:
     """Have the part that asked `say` what the user can mend; of a bug it says that much, and a notice tells more."""
     if isinstance(error, InspectorError):
-        say(error.problem, error.remedy)
+        say(window_words(error.problem), window_words(error.remedy))
     else:
         report(error)
         say(heading, "Something unexpected happened: see the notice above.")
@@ -173,8 +174,8 @@ class NoticeBar(QFrame):
         if self._held:
             notice = NoticeText(notice.veil, LIFT, bad=True)
         give_role(self, "notice-bad" if notice.bad else "notice")
-        self.problem.setText(breakable(notice.problem))
-        self.remedy.setText(breakable(notice.remedy))
+        self.problem.setText(breakable(window_words(notice.problem)))
+        self.remedy.setText(breakable(window_words(notice.remedy)))
         self.remedy.setVisible(bool(notice.remedy))
         self.place.setText(f"{self._at + 1} of {len(notices)}")
         self.details.setPlainText(notice.details)

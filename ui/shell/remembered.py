@@ -25,10 +25,11 @@ SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
 class Remembered:
     """Typed access to QSettings; an unreadable value counts as absent."""
 
-    def __init__(self, settings: QSettings, folder: Path | None = None) -> None:
-        """Keep things in `settings`; files of the user's own are in `folder`, or beside the file of the settings."""
+    def __init__(self, settings: QSettings, folder: Path | None = None, bundles: Path | None = None) -> None:
+        """Keep things in `settings`; `folder` holds files of the user's own, `bundles` those that were unpacked."""
         self._settings = settings
         self.folder = folder or Path(settings.fileName()).parent
+        self.bundles = bundles or self.folder / "bundles"
 
     @property
     def theme(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolButton, QWidget
 
-from rtc_inspector.core.kinds import noun, task
+from rtc_inspector.core.kinds import Measure, counted, noun, task
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.store.rows import GROWING, NOTHING, RunRow
 from rtc_inspector.core.types import Score
@@ -25,25 +25,41 @@ def run_summary(run: RunRow | None) -> str:
     if run is None:
         return "No run yet"
     parts = [
-        f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
+        f"run {run.id}",
         f"{run.items_complete}/{run.items_expected} {noun(run.task)}s" if run.regions_wanted else "tried by hand",
-        run.models,
     ]
-    kind = task(run.task)
-    shown = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
-    shown += [kind.measure(name) for name in kind.beside]
-    parts += [f"{each.title} {score(run.scores.get(each.name, NOTHING), sign=each.lowest < 0)}" for each in shown]
-    if kind.difference is not None and kind.difference.less is not None and parts[-1][-1] != "–":
-        less = kind.measure(kind.difference.less[1])
-        parts[-1] += f" over {less.title} {score(run.scores.get(less.name, NOTHING))}"
+    parts += [_score(run, each) for each in _shown(run)]
     parts += run.remarks
     if run.headline.few:
         parts.append(f"few {noun(run.task)}s")
     if run.status in GROWING and run.headline.value is not None:
         parts.append("provisional")
     if run.items_dropped:
-        parts.insert(2, f"{run.items_dropped} dropped")
-    return " · ".join(parts)
+        parts.append(f"{run.items_dropped} dropped")
+    return " · ".join([*parts, *([f"“{_short(run.name)}”"] if run.name else []), run.models])
+
+
+def run_details(run: RunRow) -> str:
+    """Return what the line has no room for: on how many items each figure rests, and what it says."""
+    kind = task(run.task)
+    lines = [f"Run {run.id}{run.name and f' “{run.name}”'}: {kind.title}, {run.models}"]
+    for each in _shown(run):
+        n = run.scores.get(each.name, NOTHING).n
+        lines.append(f"{_score(run, each)}, over {counted(n, kind.noun)}: {each.tip}.")
+    return "\n".join([*lines, "In brackets: the bounds of 95 of 100 other draws from the same source."])
+
+
+def _shown(run: RunRow) -> list[Measure]:
+    """Return the headline, what stands beside it, and the baseline that the difference is from."""
+    kind = task(run.task)
+    found = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
+    if kind.difference is not None and kind.difference.less is not None:
+        found.append(kind.measure(kind.difference.less[1]))
+    return [*found, *(kind.measure(name) for name in kind.beside)]
+
+
+def _score(run: RunRow, measure: Measure) -> str:
+    return f"{measure.title} {score(run.scores.get(measure.name, NOTHING), sign=measure.lowest < 0)}"
 
 
 def _short(name: str) -> str:
@@ -51,11 +67,11 @@ def _short(name: str) -> str:
 
 
 def score(value: Score, sign: bool = False) -> str:
-    """Return a score with its interval and the number of items it rests on."""
+    """Return a score with its interval."""
     if value.value is None:
         return "–"
     low, high, to = number(value.low, sign), number(value.high, sign), " to " if sign else "–"
-    bounds = "" if value.low is None or value.high is None else f" ({low}{to}{high}, n {value.n})"
+    bounds = "" if value.low is None or value.high is None else f" ({low}{to}{high})"
     return f"{number(value.value, sign)}{bounds}"
 
 
@@ -105,7 +121,7 @@ class StatusLine(QWidget):
         self._run = run
         self.pace.setText(self._words())
         self.summary.setText(run_summary(run))
-        self.summary.setToolTip(self.summary.text() if run else "")
+        self.summary.setToolTip(run_details(run) if run else "")
         self._show_status()
 
     def show_state(self, state: RunState, own: int | None = None, elsewhere: str = "") -> None:

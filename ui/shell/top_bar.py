@@ -18,8 +18,9 @@ from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.theme import SPACE
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
-WHOLE, ROOMY = 0, 1050
-"""Pixels: a box that is never shortened; the least width, for text of the usual size, with words on every button."""
+WHOLE, ROOMY, WIDE = 0, 1050, 1400
+"""Pixels: a box that is never shortened; the least widths, for text of the usual size, with words on every button, and
+with a stopped run's count on its own."""
 SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
 
 
@@ -108,6 +109,7 @@ class TopBar(QWidget):
         narrow = self.width() < grown(self, ROOMY)
         self.runs_button.setToolButtonStyle(style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon)
         self.task.setVisible(not narrow)  # the run settings have it too
+        self.show_state(self._state)
 
     def offer_resume(self, progress: str) -> None:
         """Have the button go on with the run on show, which was stopped after so much; empty where there is none."""
@@ -123,8 +125,10 @@ class TopBar(QWidget):
         busy = state is not RunState.IDLE
         going = state in (RunState.RUNNING, RunState.PAUSED)
         resumes = bool(self._resumes) and not busy
-        self.run.setText("Queue" if busy else f"Resume ({self._resumes})" if resumes else "Run")
-        tip = "Go on with the run that was stopped; its menu or the key starts a new one" if resumes else "Start a run"
+        counted = f" ({self._resumes})" if self.width() >= grown(self, WIDE) else ""
+        self.run.setText("Queue" if busy else f"Resume{counted}" if resumes else "Run")
+        stopped = f"Go on with the run that was stopped, {self._resumes} done; the arrow or the key starts a new one"
+        tip = stopped if resumes else "Start a run"
         _say(self.run, "Let a run wait for its turn" if busy else tip)
         self.run.setMenu(self._fresh if resumes else None)  # type: ignore[arg-type]
         popup = QToolButton.ToolButtonPopupMode

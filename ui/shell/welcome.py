@@ -28,11 +28,12 @@ WIDEST = 620
 
 
 class Welcome(QWidget):
-    """`folder_asked`, `database_asked`, `demo_asked`, and `project_chosen` for a recent one."""
+    """`folder_asked`, `database_asked`, `demo_asked`, `recorded_asked`, and `project_chosen` for a recent one."""
 
     folder_asked = Signal()
     database_asked = Signal()
     demo_asked = Signal()
+    recorded_asked = Signal()
     project_chosen = Signal(object)
 
     def __init__(self, recent: Sequence[Path]) -> None:
@@ -51,13 +52,16 @@ class Welcome(QWidget):
         folder.setProperty("role", "primary")
         self.setFocusProxy(folder)
         demo = push("Try the demo", "", self.demo_asked.emit)
+        recorded = push("See a recorded run", "", self.recorded_asked.emit)
         database = push("Open database…", "", self.database_asked.emit)
         title, text = label(TITLE, "title", wrap=True), label(TEXT, "muted", wrap=True)
         self._page = QWidget()
         inner = QVBoxLayout(self._page)
         inner.setSpacing(SPACE * 2)
         inner.addStretch(2)
-        inner.addLayout(column(title, text, row(folder, demo, database, None), hint, self.recent, spacing=SPACE * 2))
+        inner.addLayout(
+            column(title, text, row(folder, demo, recorded, database, None), hint, self.recent, spacing=SPACE * 2)
+        )
         inner.addStretch(3)
         margins = SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2
         around = row(None, self._page, None, margins=margins, owner=self)

@@ -72,9 +72,8 @@ def _open(path: Path) -> None:
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:
-    from rtc_inspector.ui.report.page import (
-        write_report,  # brings a template engine along, which no window needs to open
-    )
+    # It brings a template engine along, which no window needs to open.
+    from rtc_inspector.ui.report.page import write_report
 
     write_report(reader, run_id, path)
     return path

@@ -86,7 +86,7 @@ class WindowParts(QWidget):
         self._alone = self._large = False
         self._fill_tabs()
         self._lay_out()
-        self.tabs.currentChanged.connect(lambda _: self._show_tab())
+        self.tabs.currentChanged.connect(lambda _: self._show_panes())
 
     def _fill_tabs(self) -> None:
         column(self.queue, self.labels, owner=self.desk)
@@ -108,7 +108,7 @@ class WindowParts(QWidget):
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
         self._items = regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
-        trip = Section("ROUND TRIP", self.roundtrip)
+        self._trip = trip = Section("ROUND TRIP", self.roundtrip)
         upper = self._split("upper", horizontal, self.code, trip)
         right = self._split("right", vertical, upper, self.tabs)
         left.setMinimumWidth(NARROWEST_LEFT)
@@ -137,6 +137,8 @@ class WindowParts(QWidget):
     def set_kind(self, kind: Kind) -> None:
         """Call what a run samples and measures by its names."""
         self._items.heading.setText(kind.nouns.upper())
+        self._trip.heading.setText("ROUND TRIP" if kind.describable else "SAMPLES")
+        self.tabs.setTabVisible(self.tabs.indexOf(self.history), kind.draws_from == "edit")
         for part in (self.tree.files, self.regions, self.metrics, self.roundtrip):
             part.set_kind(kind)
 
@@ -168,7 +170,7 @@ class WindowParts(QWidget):
             "focus-roundtrip": partial(self.go_to, self.roundtrip),
             "focus-tabs": partial(self.go_to, self.tabs.tabBar()),
             "history": self._show_history,
-            "next-tab": lambda: self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count()),
+            "next-tab": self._next_tab,
             **{f"pane-{name}": partial(self._turn, name) for name in self._panes},
         }
 
@@ -178,11 +180,19 @@ class WindowParts(QWidget):
         if self._middle.currentWidget() is self.preparing and self._middle.isAncestorOf(part):
             self.preparing.left.emit()
         self.unfold_around(part)
+        if self._upper.isAncestorOf(part):
+            self._leave_labels()
         part.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_history(self) -> None:
+        if not self.tabs.isTabVisible(self.tabs.indexOf(self.history)):
+            return
         self.tabs.setCurrentWidget(self.history)
         self.go_to(self.history.table)
+
+    def _next_tab(self) -> None:
+        shown = [at for at in range(self.tabs.count()) if self.tabs.isTabVisible(at)]
+        self.tabs.setCurrentIndex(shown[(shown.index(self.tabs.currentIndex()) + 1) % len(shown)])
 
     def _turn(self, pane: str) -> None:
         self.fold(pane, pane not in self.folded)
@@ -204,12 +214,6 @@ class WindowParts(QWidget):
             pane.setVisible(not (name == "lists" if labels else name in self.folded))
         self.folds_changed.emit()
 
-    def _show_tab(self) -> None:
-        """Show a tab; labels may have more room than other tabs, none of which has a share in it."""
-        self._show_panes()
-        if self.tabs.currentWidget() is not self.desk:
-            self._leave_labels()
-
     def make_room_for_labels(self) -> None:
         """Give the tabs the greater part of the height while labels are on show, where they have less."""
         splitter = self._splitters["right"]
@@ -221,7 +225,7 @@ class WindowParts(QWidget):
             splitter.setSizes([upper + lower - wanted, wanted])
 
     def _leave_labels(self) -> None:
-        """Give the other tabs the height that they had before."""
+        """Give what stands above the tabs the height that it had before: not as long as the pointer is on the tabs."""
         if self._before_labels is not None:
             self._splitters["right"].setSizes(self._before_labels)
             self._before_labels = None
