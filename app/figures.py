@@ -9,19 +9,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from rtc_inspector.app.output import terminal
-from rtc_inspector.core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
-from rtc_inspector.core.figures.reading import (
-    bins,
-    groups_of,
-    heat,
-    in_words,
-    marks,
-    number,
-    row_words,
-    spans,
-    tick_words,
-    ticks,
-)
+from rtc_inspector.core.figures import Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
+from rtc_inspector.core.figures.layout import Drawn, Ink, Layout, Spot, cells_of, laid_out
+from rtc_inspector.core.figures.reading import in_words, marks, row_words
 
 SHOWN = 20
 """Rows printed of a long table; the rest is counted, and whole with --json."""
@@ -53,151 +43,106 @@ def figure_table(figure: Table) -> RichTable:
         table.add_column(column.label, justify="left" if column.form == "text" else "right")
     for row in figure.rows[:SHOWN]:
         table.add_row(*row_words(figure, row), style=STYLES[row.tone])
-    if len(figure.rows) > SHOWN:
-        table.caption = f"and {len(figure.rows) - SHOWN:,} more: see --json"
+    return _counted(table, len(figure.rows))
+
+
+def _counted(table: RichTable, rows: int) -> RichTable:
+    if rows > SHOWN:
+        table.caption = f"and {rows - SHOWN:,} more: see --json"
     return table
 
 
 def _drawn(figure: Figure, width: int) -> Iterator[RichTable | Text]:
-    if isinstance(figure, Table):
-        if figure.rows or not figure.note:
-            yield figure_table(figure)
-        else:
-            yield Text(figure.title, style="bold")
-            yield Text(figure.note, style="dim")
+    if isinstance(figure, Table) and (figure.rows or not figure.note):
+        yield figure_table(figure)
         return
     yield Text(figure.title, style="bold")
     if isinstance(figure, Sentence):
         yield Text(figure.text, style=STYLES[figure.tone])
-    elif not marks(figure):
+    elif isinstance(figure, Table) or not marks(figure):
         yield Text(figure.note or "Nothing to show yet.", style="dim")
     elif isinstance(figure, Grid):
         yield _grid(figure)
-    elif isinstance(figure, Bars):
-        yield from _bars(figure)
-    elif isinstance(figure, Histogram):
-        yield from _histogram(figure)
+    elif isinstance(figure, (Lines, Scatter)):
+        yield from _plot(figure, laid_out(figure), min(width, 100))
     else:
-        yield from _plot(figure, min(width, 100))
+        yield from _bars(figure)
 
 
-def _bars(figure: Bars) -> Iterator[Text]:
-    """Yield one line for each bar, its value behind it."""
-    known = [bar.value.value for bar in figure.bars if bar.value.value is not None]
+def _bars(figure: Drawn) -> Iterator[Text]:
+    """Yield one line for each bar, its value behind it, under the name of its group in a histogram of several."""
+    boxes, group = laid_out(figure).boxes, ""
     # Where all values are 0 there is nothing to be the longest.
-    most = max([abs(each) for each in known if each] or [1.0])
-    groups = groups_of(figure)
-    heads = [" ".join(filter(None, (bar.category, bar.group))) for bar in figure.bars]
-    for head, bar in zip(heads, figure.bars, strict=True):
-        style = STYLES[bar.tone] or PALETTE[groups.index(bar.group) % len(PALETTE)]
-        yield _bar(
-            head, max(map(len, heads)), (bar.value.value or 0.0) / most, style, in_words(bar.value, figure.y.form)
-        )
-
-
-def _histogram(figure: Histogram) -> Iterator[Text]:
-    """Yield one line for each bin."""
-    found, groups = bins(figure), groups_of(figure)
-    most = max(each.share for each in found)
-    for group in groups:
-        if group:
-            yield Text(group)
-        for each in (each for each in found if each.group == group):
-            words = tick_words(round(each.low, 2), figure.x.form)
-            if each.low != each.high:
-                words += f" to {tick_words(round(each.high, 2), figure.x.form)}"
-            style = STYLES[figure.groups.get(group, "")] or PALETTE[0]
-            yield _bar(words, 12, each.share / most, style, f"{each.count:,} ({number(each.share, 'share')})")
-
-
-def _bar(head: str, room: int, share: float, style: str, words: str) -> Text:
-    return Text.assemble(
-        f"{head:>{room}} ", ("█" * max(1 if share else 0, round(abs(share) * BAR)), style), f" {words}"
-    )
+    most = max([abs(box.above - box.below) for box in boxes]) or 1.0
+    room = max(len(box.head) for box in boxes)
+    for box in boxes:
+        if isinstance(figure, Histogram) and box.mark.group != group:
+            yield Text(group := box.mark.group)
+        share = abs(box.above - box.below) / most
+        bar = "█" * max(1 if share else 0, round(share * BAR))
+        yield Text.assemble(f"{box.head:>{room}} ", (bar, _style(box.ink)), f" {box.words}")
 
 
 def _grid(figure: Grid) -> RichTable:
     """Return a table of values in their colours; a dot for what is not defined."""
-    cells = {(cell.row, cell.column): cell for cell in figure.cells}
     table = RichTable(title=figure.scale.label, title_justify="left")
     table.add_column(f"{figure.rows.label} \\ {figure.columns.label}")
     for name in figure.columns.names:
         table.add_column(name, justify="right")
-    for row in figure.rows.names[:SHOWN]:
-        made: list[Text] = []
-        for column in figure.columns.names:
-            cell = cells.get((row, column))
-            value = cell.value.value if cell is not None else None
-            words = "·" if cell is None else cell.text or ("·" if value is None else number(value, figure.scale.form))
-            style = "dim" if cell is None or value is None else _heat_style(figure, value)
-            made.append(Text(words, style=(STYLES[cell.tone] or style) if cell is not None else style))
-        table.add_row(row, *made)
-    if len(figure.rows.names) > SHOWN:
-        table.caption = f"and {len(figure.rows.names) - SHOWN:,} more: see --json"
-    return table
+    for row, cells in list(cells_of(figure))[:SHOWN]:
+        table.add_row(row, *(Text(c.words or "·", style=_style(c.ink) if c.ink else "dim") for c in cells))
+    return _counted(table, len(figure.rows.names))
 
 
-def _heat_style(figure: Grid, value: float) -> str:
-    at = heat(figure, value)
-    if not figure.scale.better:
-        return "blue" if at > 0.33 else "yellow" if at < -0.33 else ""
-    return "green" if at > 0.33 else "red" if at < -0.33 else "yellow"
+def _style(ink: Ink) -> str:
+    if ink.heat is None:
+        return STYLES[ink.tone] or PALETTE[ink.place % len(PALETTE)]
+    low, middle, high = ("yellow", "", "blue") if ink.ramp == "plain" else ("red", "yellow", "green")
+    return high if ink.heat > 0.33 else low if ink.heat < -0.33 else middle
 
 
-def _plot(figure: Lines | Scatter, width: int) -> Iterator[Text]:
+def _plot(figure: Lines | Scatter, layout: Layout, width: int) -> Iterator[Text]:
     """Draw signs in a field of characters, with what each sign stands for and its last value."""
-    (x0, x1), (y0, y1) = spans(figure)
-    columns = width - 10 - len(figure.x.label)
+    across, up = layout.x, layout.y
+    columns = width - 10 - len(across.label)
     field = [[(" ", "")] * columns for _ in range(PLOT)]
 
     def place(x: float, y: float, sign: str, style: str) -> None:
-        across = round((x - x0) / ((x1 - x0) or 1.0) * (columns - 1))
-        up = round((min(max(y, y0), y1) - y0) / ((y1 - y0) or 1.0) * (PLOT - 1))
-        if 0 <= across < columns:
-            field[PLOT - 1 - up][across] = (sign, style)
+        if across.low <= x <= across.high:
+            field[PLOT - 1 - round(up.share(y) * (PLOT - 1))][round(across.share(x) * (columns - 1))] = sign, style
 
-    named = _letters(figure) if isinstance(figure, Scatter) else {}
-    if isinstance(figure, Scatter):
-        for at, point in enumerate(figure.points):
-            if point.x.value is not None and point.y.value is not None:
-                sign = named.get(point.name) or (str(point.count) if 1 < point.count < 10 else SIGNS[0])
-                place(point.x.value, point.y.value, sign, STYLES[point.tone] or PALETTE[at % len(PALETTE)])
-    else:
-        for at, series in enumerate(figure.series):
-            for point in series.points:
-                if point.x.value is not None and point.y.value is not None:
-                    place(point.x.value, point.y.value, SIGNS[at % len(SIGNS)], _style(series.tone, at))
-    yield Text(figure.y.label, style="dim")
-    levels = {PLOT - 1 - round((value - y0) / ((y1 - y0) or 1.0) * (PLOT - 1)): value for value in ticks(y0, y1, 5)}
-    for row, signs in enumerate(field):
-        head = tick_words(levels[row], figure.y.form) if row in levels else ""
-        yield Text.assemble(f"{head:>7} ", ("│", "dim"), *signs)
+    letters = _letters(layout.spots)
+    for at, spot in enumerate(layout.spots):
+        sign = letters.get(spot.name) or (spot.count if len(spot.count) == 1 else SIGNS[0])
+        place(spot.mark.x, spot.mark.y, sign, STYLES[spot.ink.tone] or PALETTE[at % len(PALETTE)])
+    signs = [(SIGNS[at % len(SIGNS)], _style(curve.ink)) for at, curve in enumerate(layout.curves)]
+    for curve, look in zip(layout.curves, signs, strict=True):
+        for x, y in curve.points:
+            place(x, y, *look)
+    yield Text(up.label, style="dim")
+    levels = {PLOT - 1 - round(up.share(value) * (PLOT - 1)): words for value, words in up.ticks}
+    for row, drawn in enumerate(field):
+        yield Text.assemble(f"{levels.get(row, ''):>7} ", ("│", "dim"), *drawn)
     below = [" "] * (columns + 8)
-    for value in ticks(x0, x1, 5, figure.x.form):
-        words = tick_words(value, figure.x.form)
-        at = max(0, min(round((value - x0) / ((x1 - x0) or 1.0) * (columns - 1)), columns - len(words)))
-        below[at : at + len(words)] = words
+    for value, words in across.ticks:
+        start = max(0, min(round(across.share(value) * (columns - 1)), columns - len(words)))
+        below[start : start + len(words)] = words
     yield Text(" " * 8 + "└" + "─" * columns, style="dim")
-    yield Text(" " * 9 + "".join(below).rstrip() + f"  {figure.x.label}", style="dim")
+    yield Text(" " * 9 + "".join(below).rstrip() + f"  {across.label}", style="dim")
     if isinstance(figure, Lines):
-        for at, series in enumerate(figure.series):
-            last = next((p for p in reversed(series.points) if p.y.value is not None), None)
-            said = in_words(last.y if last else Estimate(), series.form or figure.y.form)
-            yield Text.assemble((SIGNS[at % len(SIGNS)], _style(series.tone, at)), f" {series.name} {said}")
-    else:
-        placed = [point for point in figure.points if None not in (point.x.value, point.y.value)]
-        for point, mark in list(zip(placed, marks(figure), strict=True))[:SHOWN] if named else []:
-            yield Text(f"{named.get(point.name, ' ')} {mark.text}")
+        for series, look in zip(figure.series, signs, strict=True):
+            known = [point.y for point in series.points if point.y.value is not None]
+            said = in_words(known[-1], series.form or figure.y.form) if known else "–"
+            yield Text.assemble(look, f" {series.name} {said}")
+    elif letters:
+        for spot in layout.spots[:SHOWN]:
+            yield Text(f"{letters.get(spot.name, ' ')} {spot.mark.text}")
 
 
-def _letters(figure: Scatter) -> dict[str, str]:
+def _letters(spots: Sequence[Spot]) -> dict[str, str]:
     """Return a sign for each named point: its initial, or letters in their order where two begin alike."""
-    names = [point.name for point in figure.points if point.name]
+    names = [spot.name for spot in spots if spot.name]
     initials = {name: name[0] for name in names}
     if len(set(initials.values())) == len(names) or len(names) > len(ascii_uppercase):
         return initials
     return dict(zip(names, ascii_uppercase, strict=False))
-
-
-def _style(tone: Tone, place: int) -> str:
-    return STYLES[tone] or PALETTE[place % len(PALETTE)]

@@ -119,7 +119,7 @@ def _text(estimate: Estimate) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
+    return "-" if value is None else f"{value:.2f}"
 
 
 def export_command(options: argparse.Namespace) -> int:

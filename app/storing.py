@@ -102,7 +102,7 @@ def _figures(row: RunRow) -> str:
         for (title, score), told in zip(named, before, strict=False)
     ]
     cut = [(kind.measure(name).title, row.scores[name].value) for name in ("cut", "limited") if name in row.scores]
-    return "\n".join([*lines, *(f"{title} {share:.0%}" for title, share in cut if share), *row.remarks])
+    return "\n".join([*lines, *(f"{title} {share:.2f}" for title, share in cut if share), *row.remarks])
 
 
 def _text(score: Score) -> str:

@@ -57,7 +57,7 @@ def one_of_each() -> list[Figure]:
             name="classes",
             title="Classes",
             categories=Categories("step", ("1", "2")),
-            y=Axis("share", form="share"),
+            y=Axis("share"),
             bars=(
                 Bar("1", Estimate(0.75), "pass", "good", (Link(item=4),)),
                 Bar("1", Estimate(0.25), "fail", "bad"),

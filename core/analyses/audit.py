@@ -199,7 +199,7 @@ def tied(judged: Judged) -> Bars:
         if bars
         else "A tie needs two runs on the same problems.",
         categories=Categories("metric", tuple(bar.category for bar in bars)),
-        y=Axis("share tied", 0, 1, form="share"),
+        y=Axis("share tied", 0, 1),
         bars=tuple(bars),
     )
 

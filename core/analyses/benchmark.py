@@ -249,7 +249,7 @@ def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
         title="Solved, but not round-tripped",
         short="To read",
         note="The model writes these from a person's words, and not from its own." if found else "There is none.",
-        columns=columns(f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: share"),
+        columns=columns(f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: number"),
         rows=tuple(
             Row(
                 (

@@ -27,6 +27,7 @@ from rtc_inspector.core.figures import (
     columns,
     one_of,
 )
+from rtc_inspector.core.figures.reading import in_words
 from rtc_inspector.core.metrics.output_match import Class, Lost, class_of
 from rtc_inspector.core.metrics.paired import holm, mcnemar
 from rtc_inspector.core.metrics.statistics import interval
@@ -90,22 +91,17 @@ def summary(chains: Sequence[Chains]) -> Sentence:
         if first.value is None:
             said.append(f"Of {name} nothing is judged yet.")
         elif sc.value is None or ssc.value is None:
-            said.append(f"{name} solves {_share(first)} of {first.n} problems; no chain has come to its end yet.")
+            said.append(f"{name} solves {in_words(first)} of {first.n} problems; no chain has come to its end yet.")
         else:
             said.append(
-                f"{name} solves {_share(first)} of {first.n} problems, and in {_share(ssc)} keeps that over "
-                f"{each.steps} steps (SSC). Right or wrong, the programs of {_share(sc)} behave alike (SC), of those "
-                f"whose first program parses {_share(read) if read.value is not None else '-'}."
+                f"{name} solves {in_words(first)} of {first.n} problems, and in {in_words(ssc)} keeps that over "
+                f"{each.steps} steps (SSC). Right or wrong, the programs of {in_words(sc)} behave alike (SC), of those "
+                f"whose first program parses {in_words(read) if read.value is not None else '-'}."
             )
         silent = sum(item.measures.get("none_parses") == 1.0 for item in each.items)
         if silent:
             said.append(f"Of {silent} of {first.n} chains no program parses, so that being alike says nothing of them.")
     return Sentence(name="summary", title="Self-consistency", text=" ".join(said))
-
-
-def _share(value: Estimate) -> str:
-    bounds = "" if value.low is None or value.high is None else f" ({value.low:.0%} to {value.high:.0%})"
-    return f"{value.value or 0.0:.0%}{bounds}".replace("%", " %")
 
 
 def by_step(chains: Sequence[Chains]) -> Lines:
@@ -260,8 +256,8 @@ def table(chains: Sequence[Chains]) -> Table:
         note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0. SC parsing: "
         "of the chains whose first program parses. None parses: chains of programs that cannot be read.",
         columns=columns(
-            f"Model | Problems: count | pass@1: number up | SSC after {steps}: number up | Drop: share down | "
-            f"SC after 1: number up | SC after {steps}: number up | Drop: share down | "
+            f"Model | Problems: count | pass@1: number up | SSC after {steps}: number up | Drop: number down | "
+            f"SC after 1: number up | SC after {steps}: number up | Drop: number down | "
             "SC parsing: number up | None parses: count down"
         ),
         rows=tuple(rows),

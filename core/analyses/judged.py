@@ -247,7 +247,7 @@ def spreads(judged: Judged) -> Grid:
         note="Share of the samples from each value up to the next column's; values below 0 stand in the first.",
         rows=Categories("metric", tuple(map(short, judged.columns))),
         columns=Categories("value from", heads),
-        scale=Axis("share of samples", 0, 1, form="share"),
+        scale=Axis("share of samples", 0, 1),
         cells=tuple(cells),
     )
 

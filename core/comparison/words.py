@@ -203,7 +203,7 @@ def cautions(comparison: Comparison) -> str:
         shares = [run.scores.get(name, NOTHING).value or 0.0 for run in (first, second)]
         if any(shares):
             title = task(first.task).measure(name).title.capitalize()
-            said.append(f"{title}: {shares[0]:.0%} in run {first.id}, {shares[1]:.0%} in run {second.id}.")
+            said.append(f"{title}: {shares[0]:.2f} in run {first.id}, {shares[1]:.2f} in run {second.id}.")
     said.append(few(comparison.headline.items, kind, " in common"))
     return " ".join(filter(None, said))
 

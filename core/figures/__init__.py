@@ -1,7 +1,7 @@
 """Figures as data: what an analysis found, before anybody draws it.
 
-An analysis returns figures; the window, the HTML report and the terminal each have one drawer for all of them, and
-`rtc-inspector analyse --json` prints them. A figure knows what its axes mean, which way is better, how certain each
+An analysis returns figures; `core/figures/layout.py` lays a figure out, window, page and terminal paint it, and
+`rtc-inspector analyse --json` prints it. A figure knows what its axes mean, which way is better, how certain each
 value is, and what is behind each mark, so no drawer needs to know a method.
 
 A value that is not defined is None or left out: never 0, never NaN (`Estimate` refuses NaN and infinity).
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, get_args
 
-Form = Literal["number", "signed", "share", "count"]
-"""How a value is written: 0.21, +0.21, 21 %, 12."""
+Form = Literal["number", "signed", "count"]
+"""How a value is written: 0.21, +0.21, 12. Shares are numbers from 0 to 1, as in the papers."""
 Better = Literal["", "up", "down"]
 Tone = Literal["", "good", "bad", "warn", "muted"]
 """What a mark means; each drawer has its own colours. The empty tone takes the next colour of the palette."""

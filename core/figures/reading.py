@@ -8,17 +8,14 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 from rtc_inspector.core.figures import (
-    Axis,
     Bars,
     Estimate,
     Figure,
     Form,
     Grid,
-    Guide,
     Histogram,
     Lines,
     Link,
@@ -106,8 +103,6 @@ def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
     """A value as people read it; an en dash where there is none."""
     if value is None:
         return "–"
-    if form == "share":
-        return f"{value:.0%}".replace("%", " %")
     if form == "count" or (form == "text" and float(value).is_integer()):
         return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
     value = round(value, 2) + 0.0  # without a sign where it rounds to nought from below
@@ -200,13 +195,13 @@ def _point_words(figure: Scatter, point: Point) -> str:
 
 
 def bin_words(figure: Histogram, each: Bin) -> str:
-    """`RTC 0.33: 4 of 12 regions (33 %)`."""
+    """`RTC 0.33: 4 of 12 regions (0.33)`."""
     span = number(each.low, figure.x.form)
     if each.low != each.high:
         span += f" to {number(each.high, figure.x.form)}"
     total = round(each.count / each.share)
     group = f"{each.group} " if each.group else ""
-    return f"{figure.x.label} {span}: {each.count:,} of {total:,} {group}{figure.noun} ({number(each.share, 'share')})"
+    return f"{figure.x.label} {span}: {each.count:,} of {total:,} {group}{figure.noun} ({number(each.share)})"
 
 
 def row_words(figure: Table, row: Row) -> list[str]:
@@ -218,126 +213,6 @@ def _cell_words(cell: str | float | Estimate | None, form: Form | Literal["text"
     if isinstance(cell, str):
         return cell
     return in_words(cell, form) if isinstance(cell, Estimate) else number(cell, form)
-
-
-# ---- for drawing
-
-
-SETTLED = 0.08
-"""Share of a line's points whose intervals are too wide to be worth the height of the drawing."""
-
-
-def spans(figure: Scatter | Lines | Bars | Histogram) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ranges of x and y to draw: what the axes say, else what the values need.
-
-    Bars and lines keep 0 in sight, so that a small difference looks small.
-    """
-    if isinstance(figure, Scatter):
-        x = [each for point in figure.points for each in _seen(point.x)]
-        y = [each for point in figure.points for each in _seen(point.y)]
-        return _padded(figure.x, x), _padded(figure.y, y)
-    if isinstance(figure, Lines):
-        points = [point for series in figure.series for point in series.points if point.x.value is not None]
-        x = [point.x.value or 0.0 for point in points]
-        begin = min(x, default=0.0) + SETTLED * (max(x, default=0.0) - min(x, default=0.0))
-        y = [
-            each
-            for p in points
-            for each in ((p.y.value,) if (p.x.value or 0.0) < begin else _seen(p.y))
-            if each is not None
-        ]
-        return _span(figure.x, x, 1.0), _span(figure.y, [0.0, *y, *_guided(figure.guides, "y")], 0.2)
-    if isinstance(figure, Bars):
-        tops: dict[str, float] = {}
-        for bar in figure.bars:
-            tops[bar.category] = tops.get(bar.category, 0.0) + (bar.value.value or 0.0)
-        seen = [each for bar in figure.bars for each in _seen(bar.value)]
-        y = [*tops.values()] if figure.stacked else seen
-        return (-0.5, len(figure.categories.names) - 0.5), _span(figure.y, [0.0, *y, *_guided(figure.guides, "y")], 0.2)
-    found = bins(figure)
-    low, high = _span(figure.x, [each for b in found for each in (b.low, b.high)], 1.0)
-    margin = bar_width(found) / 2 if found and found[0].low == found[0].high else 0.0
-    if len(groups_of(figure)) > 1:
-        most = max((each.share for each in found), default=1.0) * 1.08
-        return (low - margin, high + margin), (-most, most)
-    return (low - margin, high + margin), (0.0, max([4, *(each.count for each in found)]) * 1.08)
-
-
-def bar_width(found: Sequence[Bin]) -> float:
-    """Return the width of a histogram's bars: the bins', or most of the smallest distance between single values."""
-    if not found:
-        return 1.0
-    if found[0].low != found[0].high:
-        return found[0].high - found[0].low
-    gaps = [b.middle - a.middle for a, b in pairwise(found)]
-    return 0.86 * min([0.2 * max(1.0, found[-1].high - found[0].low), *gaps])
-
-
-def _seen(estimate: Estimate) -> list[float]:
-    return [each for each in (estimate.value, estimate.low, estimate.high) if each is not None]
-
-
-def _guided(guides: Sequence[Guide], axis: str) -> list[float]:
-    return [guide.at for guide in guides if guide.axis == axis]
-
-
-def _span(axis: Axis, values: Sequence[float], least: float) -> tuple[float, float]:
-    """The range of an axis: what it says, else what the values need, at least `least` long."""
-    low = axis.low if axis.low is not None else min(values, default=0.0)
-    high = axis.high if axis.high is not None else max(values, default=low)
-    return low, max(high, low + least) if axis.high is None else high
-
-
-def _padded(axis: Axis, values: Sequence[float]) -> tuple[float, float]:
-    """The range of an axis with room for the marks at its ends."""
-    low, high = _span(axis, values, 1e-9)
-    room = 0.08 * (high - low) if high - low > 1e-6 else 0.5
-    return low - room, high + room
-
-
-def ticks(low: float, high: float, most: int = 6, form: Form = "number") -> list[float]:
-    """Round numbers between both, at most about `most`: 1, 2 or 5 times a power of ten apart; counts are whole."""
-    if high <= low:
-        return [low]
-    rough = max((high - low) / most, 1.0 if form == "count" else 0.0)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough * (1 - 1e-9))
-    first = math.ceil(low / step - 1e-9)
-    return [round(at * step, 12) + 0.0 for at in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def tick_words(value: float, form: Form) -> str:
-    """A tick needs no more digits than it has."""
-    if form in ("share", "count"):
-        return number(value, form)
-    return f"{value:+.10g}" if form == "signed" and value else f"{value:.10g}"
-
-
-def heat(figure: Grid, value: float) -> float:
-    """Return where a value stands on the colours of a grid, from -1 (worst, or far below the centre) to 1.
-
-    A scale without a centre takes the middle of its range for it; where less is better, less is 1.
-    """
-    known = [cell.value.value for cell in figure.cells if cell.value.value is not None]
-    low = figure.scale.low if figure.scale.low is not None else min(known)
-    high = figure.scale.high if figure.scale.high is not None else max(known)
-    centre = (low + high) / 2 if figure.centre is None else figure.centre
-    reach = max(high - centre, centre - low) or 1.0
-    return max(-1.0, min(1.0, (value - centre) / reach)) * (-1 if figure.scale.better == "down" else 1)
-
-
-def y_label(figure: Scatter | Lines | Bars | Histogram) -> str:
-    """Return a label that says what the height of a mark means."""
-    if not isinstance(figure, Histogram):
-        return labelled(figure.y)
-    groups = groups_of(figure)
-    return figure.noun if len(groups) == 1 else f"share of {figure.noun}, {groups[0]} above and {groups[1]} below"
-
-
-def labelled(axis: Axis) -> str:
-    """An axis with its direction."""
-    arrow = {"up": " (more is better)", "down": " (less is better)", "": ""}
-    return axis.label + arrow[axis.better]
 
 
 # ---- for programs: JSON and comma-separated values

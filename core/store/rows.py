@@ -80,9 +80,9 @@ class Answers:
     def words(self) -> str:
         """Return the shares that are not 0, in words; empty where all are 0."""
         words = {"empty": "empty", "cut": "cut at their limit", "without_code": "without code", "unparsable": ""}
-        parts = [f"{share:.0%} {words[name]}" for name, share in self.shares.items() if share and words[name]]
+        parts = [f"{share:.2f} {words[name]}" for name, share in self.shares.items() if share and words[name]]
         if share := self.shares.get("unparsable"):
-            parts.append(f"{share:.0%} of the code does not parse")
+            parts.append(f"{share:.2f} code that does not parse")
         return ", ".join(parts)
 
     @property

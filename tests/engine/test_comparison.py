@@ -266,7 +266,7 @@ def test_runs_that_saw_other_excerpts_are_not_comparable(store: Store) -> None:
     (found,) = compared(store, weak, strong)
     assert found.headline.decided and not found.decided and not found.secondary_decided
     assert words.verdict(found).startswith("Not comparable: of 20 of 20 regions the models saw different parts")
-    assert "Prompts cut: 100% in run 1, 0% in run 2." in words.cautions(found)
+    assert "Prompts cut: 1.00 in run 1, 0.00 in run 2." in words.cautions(found)
     other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, shown=0.4)
     (alike,) = compared(store, weak, other)
     assert alike.decided, "cut in the same way in both"

@@ -22,7 +22,8 @@ from rtc_inspector.core.figures import (
     Series,
     Table,
 )
-from rtc_inspector.core.figures.reading import bins, csv, heat, marks, spans, ticks, to_json
+from rtc_inspector.core.figures.layout import heat, spans, ticks
+from rtc_inspector.core.figures.reading import bins, csv, marks, to_json
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
@@ -103,8 +104,8 @@ def test_marks_say_what_they_are_and_lead_to_what_is_behind_them() -> None:
     assert told == [
         ["small: pass@1 0.50 (0.40 to 0.60), RTC 0.25"],
         ["RTC 0.25, regions 0.50"],
-        ["1, pass: 75 %", "1, fail: 25 %"],
-        ["RTC 0.00: 1 of 4 regions (25 %)", "RTC 0.33: 2 of 4 regions (50 %)", "RTC 1.00: 1 of 4 regions (25 %)"],
+        ["1, pass: 0.75", "1, fail: 0.25"],
+        ["RTC 0.00: 1 of 4 regions (0.25)", "RTC 0.33: 2 of 4 regions (0.50)", "RTC 1.00: 1 of 4 regions (0.25)"],
         ["a, 1: 0.50, n = 4", "b, 2: –"],
         ["a.py, 0.50 (0.25 to 0.75), –", "b.py, –, -0.12"],
         ["Below four models nothing follows."],

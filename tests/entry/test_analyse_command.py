@@ -68,7 +68,7 @@ def test_every_kind_of_figure_is_printed(capsys: pytest.CaptureFixture[str]) -> 
     said = capsys.readouterr().out
     for figure in one_of_each():
         assert figure.title in said
-    for words in ("small: pass@1 0.50 (0.40 to 0.60), RTC 0.25", "RTC 0.25", "1 pass", "75 %", "0.33", "2 (50 %)"):
+    for words in ("small: pass@1 0.50 (0.40 to 0.60), RTC 0.25", "RTC 0.25", "1 pass", "0.75", "0.33", "2 (0.50)"):
         assert words in said
     assert marks(one_of_each()[6])[0].text in said
     assert "nan" not in said.lower()

@@ -22,7 +22,7 @@ PROJECT_RUN = ["--forward-samples", "2", "--sandbox", "none", "--json"]
 def test_shares_and_words() -> None:
     told = Answers(made=20, empty=5, thinking=4, cut=1, code=10, without_code=1, unparsable=2)
     assert told.shares == {"empty": 0.25, "cut": 0.05, "without_code": 0.1, "unparsable": 0.2}
-    assert told.said.startswith("of 20 answers 25% empty, 5% cut at their limit, 10% without code, 20% of the code")
+    assert told.said.startswith("of 20 answers 0.25 empty, 0.05 cut at their limit, 0.10 without code, 0.20 code that")
     assert told.said.endswith("are they read rightly?") and "--thought-tokens" in told.notices["empty"]
     assert set(told.notices) == {"empty", "without_code", "unparsable"}
     assert (Answers(made=9, code=9).said, Answers().said, Answers().shares) == ("", "", {})

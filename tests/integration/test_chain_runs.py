@@ -206,7 +206,7 @@ def test_its_figures(problems: Path) -> None:
         counted = {(bar.category, bar.group): bar.value.value for bar in classes.bars}
         assert counted["step 2", "pass-fail"] == 1 and counted["step 1", "pass-pass"] == 2
         assert {bar.category: bar.value.value for bar in breaks.bars}["step 2"] == 1
-        assert isinstance(summary, Sentence) and "100 %" in summary.text and "50 %" in summary.text
+        assert isinstance(summary, Sentence) and "1.00" in summary.text and "0.50" in summary.text
         _leads_to_a_sample(reader, grid)
 
 
@@ -413,7 +413,7 @@ def test_programs_that_do_not_parse_are_not_consistent(problems: Path) -> None:
     assert row.headline.value == 0.0
     assert row.remarks == [
         "no program of the chain parses: 2 of 2 problems",
-        "of 10 answers 100% of the code does not parse; are they read rightly?",
+        "of 10 answers 1.00 code that does not parse; are they read rightly?",
     ]
     assert {(item.headline, item.tally) for item in items} == {(0.0, "0/2")}
     assert by_name["scores"].note.startswith("No program of the chain parses: 2 of 2 problems. Of 10 answers")

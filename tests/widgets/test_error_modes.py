@@ -134,7 +134,7 @@ def test_agreement_shows_modes_and_pairs_and_can_be_copied(qapp: QApplication) -
     assert dialog.modes.model().index(0, 0).data() == "Ambiguous"
     assert dialog.pairs.model().rowCount() == 3 and dialog.pairs.isVisible()
     dialog.copy.click()
-    assert "Ann and Bob\t6\t67%" in QApplication.clipboard().text()
+    assert "Ann and Bob\t6\t0.67" in QApplication.clipboard().text()
     dialog.show_agreement(measure([]), {})
     assert dialog.head.text() == "Agreement needs two annotators."
     dialog.reject()

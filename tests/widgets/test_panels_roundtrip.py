@@ -116,7 +116,7 @@ def test_what_was_odd_stands_beside_the_verdict(panel: RoundTripPanel, stored: S
 def test_recitation_is_a_warning_from_thirty_per_cent(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
     first, *rest = stored.samples(item)
-    for share, said in ((0.29, []), (0.3, ["⚠ recites 30 %"]), (0.71, ["⚠ recites 71 %"])):
+    for share, said in ((0.29, []), (0.3, ["⚠ recites 0.30"]), (0.71, ["⚠ recites 0.71"])):
         panel.set_trace(item, [replace(first, recitation=share), *rest])
         assert badges(panel.cards[0]) == said
 

@@ -185,7 +185,7 @@ def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
 def _row(block: CandidateBlock) -> str:
     each = block.considered
     place = f"{block.first + 1}–{block.last + 1}" if block.last > block.first else str(block.first + 1)
-    chance = f" · {each.chance:.1%}" if each.chance else ""
+    chance = f" · chance {each.chance:.2g}" if each.chance else ""
     return f"{place} · {len(each.region.text)} characters{chance}: {each.why}"
 
 
@@ -225,7 +225,7 @@ class HoverCard(QFrame):
         ]
         self.scores.setText(" &nbsp; ".join(figures[:MOST_FIGURES]))
         self.scores.setVisible(bool(figures))
-        recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
+        recites = "" if item.recitation is None else f" · a description recites {item.recitation:.2f}"
         copied = "\nthe same lines stand once more in the file" if item.copied else ""
         moved = "\nmoved: the file changed since the run" if block.moved else ""
         others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""

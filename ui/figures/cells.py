@@ -7,9 +7,9 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from rtc_inspector.core.figures import Cell as GridCell
 from rtc_inspector.core.figures import Estimate, Grid, Table
-from rtc_inspector.core.figures.reading import Mark, heat, in_words, marks, number, row_words
+from rtc_inspector.core.figures.layout import Ink, Shown, cells_of
+from rtc_inspector.core.figures.reading import Mark, marks, row_words
 from rtc_inspector.ui.style.controls import bind, column, label
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
 from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
@@ -125,7 +125,7 @@ def _heads(figure: Table | Grid) -> list[Head]:
 
 def _rows(figure: Table | Grid) -> list[list[Cell]]:
     if isinstance(figure, Grid):
-        return _grid_rows(figure)
+        return [[Cell(name, tip=name), *map(_grid_cell, cells)] for name, cells in cells_of(figure)]
     made = []
     for line in figure.rows:
         cells = []
@@ -154,36 +154,22 @@ def _signed_colour(cell: Estimate) -> str:
     return "good" if (low or 0) > 0 else "bad" if (high or 0) < 0 else "muted"
 
 
-def _grid_rows(figure: Grid) -> list[list[Cell]]:
-    """Return the cells in pale colours, on which the value stays readable; grey where none is defined."""
-    known = {(cell.row, cell.column): cell for cell in figure.cells}
-    made = []
-    for name in figure.rows.names:
-        cells = [Cell(name, tip=name)]
-        for column_name in figure.columns.names:
-            cell = known.get((name, column_name))
-            value = cell.value.value if cell is not None else None
-            if cell is None or (value is None and not cell.tone):
-                words = cell.text if cell else ""
-                cells.append(Cell(words, ground=lambda: current_theme().raised, tip="not defined", end=True))
-                continue
-            words = cell.text or number(value, figure.scale.form)
-            tip = in_words(cell.value, figure.scale.form)
-            cells.append(Cell(words, tip=tip, ground=partial(_ground, figure, cell), end=True))
-        made.append(cells)
-    return made
+def _grid_cell(cell: Shown) -> Cell:
+    return Cell(cell.words, tip=cell.tip, ground=partial(_ground, cell), end=True)
 
 
-def _ground(figure: Grid, cell: GridCell) -> str:
+def _ground(cell: Shown) -> str:
+    """Return a pale colour, on which the value stays readable; grey where none is defined."""
     theme = current_theme()
-    colour = theme.role(cell.tone) if cell.tone else heat_colour(figure, cell.value.value or 0.0)
-    return mix(colour, theme.surface, 0.14 if cell.faded else 0.42)
+    return theme.raised if cell.ink is None else mix(colour_of(cell.ink), theme.surface, 0.14 if cell.faded else 0.42)
 
 
-def heat_colour(figure: Grid, value: float) -> str:
-    """Return a colour from bad over the middle to good; where no end is better, from one plain colour to another."""
-    at, theme = heat(figure, value), current_theme()
-    if figure.scale.better and figure.centre is None:
-        return theme.heat((at + 1) / 2)
-    ends = (theme.region_fail, theme.region_pass) if figure.scale.better else (theme.palette[1], theme.palette[0])
-    return mix(ends[at >= 0], theme.surface, abs(at))
+def colour_of(ink: Ink) -> str:
+    """Return a colour of the theme."""
+    theme = current_theme()
+    if ink.heat is None:
+        return theme.series(ink.tone, ink.place)
+    if ink.ramp == "worth":
+        return theme.heat((ink.heat + 1) / 2)
+    ends = (theme.region_fail, theme.region_pass) if ink.ramp == "change" else (theme.palette[1], theme.palette[0])
+    return mix(ends[ink.heat >= 0], theme.surface, abs(ink.heat))

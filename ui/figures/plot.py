@@ -12,12 +12,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter
-from rtc_inspector.core.figures.reading import Mark, bar_width, bins, groups_of, marks, spans, tick_words, ticks
+from rtc_inspector.core.figures import Bars, Guide, Lines, Scatter
+from rtc_inspector.core.figures.layout import Box, Curve, Drawn, Layout, Scale, Span, Spot, laid_out
+from rtc_inspector.core.figures.reading import Mark, marks
+from rtc_inspector.ui.figures.cells import colour_of
 from rtc_inspector.ui.style.controls import FOCUS_RING, column
 from rtc_inspector.ui.style.theme import current_theme
-
-Drawn = Scatter | Lines | Bars | Histogram
 
 NEAR = 24
 """Pixels around a point within which a click means it."""
@@ -27,8 +27,6 @@ MOST_NUMBERED = 60
 """Spots up to which they carry their names and numbers."""
 MOST_ABREAST = 7
 """Names of bars that stand beside each other in one line."""
-MOST_DOTS = 60
-"""Points of a line up to which each is drawn."""
 ARROWS = {"up": " ↑", "down": " ↓", "": ""}
 """Where better values are."""
 FILLING, BAND = 0.45, 0.16
@@ -166,22 +164,26 @@ class Plot(QWidget):
         figure, theme = self._figure, current_theme()
         if figure is None:
             return
+        layout = laid_out(figure)
         # Else each item that is added would work the range out anew.
         self.canvas.disableAutoRange()
         self.canvas.clear()
         self.canvas.setAccessibleName(f"{figure.title}; arrow keys read off values, Enter opens")
-        (x0, x1), (y0, y1) = spans(figure)
-        self._label_axes(figure, (x0, x1), (y0, y1))
-        if y0 < 0 < y1:
-            self._guide(Guide("y", 0.0))
-        for guide in figure.guides:
+        self._label_axes(figure, layout)
+        for guide in (*([Guide("y", 0.0)] if layout.y.low < 0 < layout.y.high else []), *layout.guides):
             self._guide(guide)
-        if isinstance(figure, Lines):
-            self.places = self._lines(figure)
-        elif isinstance(figure, Scatter):
-            self.places = self._scatter(figure, (x0, x1))
+        if layout.diagonal:
+            ends = [layout.x.low, layout.x.high]
+            self._path(ends, ends, QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine))
+        for curve in layout.curves:
+            self._curve(curve)
+        self._spots(layout.spots, layout.x)
+        self._boxes(layout.boxes)
+        if layout.curves:
+            self.places = [Place(mark, None) for mark in marks(figure)]
         else:
-            self.places = self._rectangles(figure)
+            spots = [Place(spot.mark, None, _across(spot)) for spot in layout.spots]
+            self.places = [*spots, *(Place(box.mark, _area(box)) for box in layout.boxes)]
         self._cursor = pg.InfiniteLine(0, angle=90, pen=QPen(QColor(theme.muted), 0))
         self._ring = pg.PlotCurveItem(pen=pg.mkPen(theme.text, width=2))
         for item in (self._cursor, self._ring):
@@ -191,33 +193,22 @@ class Plot(QWidget):
         # A figure of a run that goes on may have lost the mark that was read off.
         if self._at is not None and self._at >= len(self.places):
             self._at = None
-        self.canvas.setRange(xRange=(x0, x1), yRange=(y0, y1), padding=0.01)
+        x, y = (layout.x.low, layout.x.high), (layout.y.low, layout.y.high)
+        self.canvas.setRange(xRange=x, yRange=y, padding=0.01)
 
-    def _label_axes(self, figure: Drawn, x: tuple[float, float], y: tuple[float, float]) -> None:
-        several = isinstance(figure, Histogram) and len(groups_of(figure)) > 1
-        form = "share" if several else "count" if isinstance(figure, Histogram) else figure.y.form
-        levels = [(value, tick_words(abs(value) if several else value, form)) for value in ticks(*y, 5, form)]
-        self.canvas.getAxis("left").setTicks([levels])
-        if isinstance(figure, Bars):
-            below = figure.categories.label
-            crowded = len(figure.categories.names) > MOST_ABREAST  # every other name stands a line lower
-            named: list[tuple[float, str]] = [
-                (at, f"\n{name}" if crowded and at % 2 else name) for at, name in enumerate(figure.categories.names)
-            ]
-        else:
-            below = figure.x.label
-            named = [(value, tick_words(value, figure.x.form)) for value in ticks(*x, 10, figure.x.form)]
-        if isinstance(figure, Histogram) and (found := bins(figure)) and found[0].low == found[0].high:
-            named = [(each.low, tick_words(round(each.low, 2), figure.x.form)) for each in found]
-        self.canvas.getAxis("bottom").setTicks([named])
+    def _label_axes(self, figure: Drawn, layout: Layout) -> None:
+        below = self.canvas.getAxis("bottom")
+        named = list(layout.x.ticks)
+        if crowded := isinstance(figure, Bars) and len(named) > MOST_ABREAST:  # every other name stands a line lower
+            named = [(at, f"\n{name}" if place % 2 else name) for place, (at, name) in enumerate(named)]
+        self.canvas.getAxis("left").setTicks([list(layout.y.ticks)])
+        below.setTicks([named])
         # A name that reaches over the edge of the drawing is shown all the same.
-        self.canvas.getAxis("bottom").setStyle(hideOverlappingLabels=not isinstance(figure, Bars))
-        left = figure.noun if isinstance(figure, Histogram) else f"{figure.y.label}{ARROWS[figure.y.better]}"
-        self.canvas.setLabel("bottom", below if isinstance(figure, Bars) else f"{below}{ARROWS[figure.x.better]}")
-        self.canvas.setLabel("left", f"share of {left}" if several else left)
+        below.setStyle(hideOverlappingLabels=not isinstance(figure, Bars))
+        for side, axis in (("bottom", layout.x), ("left", layout.y)):
+            self.canvas.setLabel(side, f"{axis.label}{ARROWS[axis.better]}")
         height = self.canvas.fontMetrics().height()
-        lines = 3 if any("\n" in words for _, words in named) else 2
-        self.canvas.getAxis("bottom").setHeight(lines * height + 8)  # by itself it cuts off a fifth of its label
+        below.setHeight((3 if crowded else 2) * height + 8)  # by itself it cuts off a fifth of its label
         self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
 
     def _guide(self, guide: Guide) -> None:
@@ -227,114 +218,77 @@ class Plot(QWidget):
         line = pg.InfiniteLine(guide.at, angle=90 if guide.axis == "x" else 0, pen=pen, **words)
         self.canvas.addItem(line, ignoreBounds=True)
 
-    def _lines(self, figure: Lines) -> list[Place]:
-        """Draw bands, then lines; a dash pattern tells them apart without colour."""
-        for place, series in enumerate(figure.series):
-            colour = current_theme().series(series.tone, place)
-            points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
-            # A single point has no interval: the band leaves it out, the line does not.
-            bounded = [p for p in points if p.y.low is not None and p.y.high is not None]
-            x = [p.x.value for p in bounded]
-            low = pg.PlotCurveItem(x, [p.y.low for p in bounded], pen=None)
-            high = pg.PlotCurveItem(x, [p.y.high for p in bounded], pen=None)
+    def _path(self, x: Sequence[float], y: Sequence[float], pen: object) -> None:
+        self.canvas.addItem(pg.PlotCurveItem([*x], [*y], pen=pen))
+
+    def _curve(self, curve: Curve) -> None:
+        """Draw a band, then its line; a dash pattern tells lines apart without colour."""
+        colour = QColor(colour_of(curve.ink))
+        if curve.band:
+            x, low, high = map(list, zip(*curve.band, strict=True))
             thin = QColor(colour)
             thin.setAlphaF(BAND)
-            band = pg.FillBetweenItem(low, high, brush=thin)
+            ends = (pg.PlotCurveItem(x, low, pen=None), pg.PlotCurveItem(x, high, pen=None))
+            band = pg.FillBetweenItem(*ends, brush=thin)
             band.setZValue(-10)
             self.canvas.addItem(band)
-            style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
-            dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": QColor(colour), "symbolPen": None}
-            line = pg.PlotDataItem(
-                [p.x.value for p in points],
-                [p.y.value for p in points],
-                pen=pg.mkPen(colour, width=2, style=style),
-                **(dots if len(points) <= MOST_DOTS else {}),
-            )
-            self.canvas.addItem(line)
-        return [Place(mark, None) for mark in marks(figure)]
+        style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
+        dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": colour, "symbolPen": None} if curve.dotted else {}
+        points = map(list, zip(*curve.points, strict=True)) if curve.points else ([], [])
+        self.canvas.addItem(pg.PlotDataItem(*points, pen=pg.mkPen(colour, width=2, style=style), **dots))
 
-    def _scatter(self, figure: Scatter, x: tuple[float, float]) -> list[Place]:
+    def _spots(self, spots: Sequence[Spot], x: Scale) -> None:
         theme = current_theme()
-        points = [p for p in figure.points if p.x.value is not None and p.y.value is not None]
-        if figure.diagonal:
-            self.canvas.addItem(pg.PlotCurveItem([*x], [*x], pen=QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine)))
-        most = max([8, *(p.count for p in points)])
-        counted = any(p.count > 1 for p in points)
-        # The area, not the width, stands for the count: hence the root.
-        sizes = [max(SMALLEST, LARGEST * math.sqrt(p.count / most)) if counted else SMALLEST for p in points]
-        colours = [theme.series(p.tone, 0) for p in points]
-        places = [Place(mark, None, size) for mark, size in zip(marks(figure), sizes, strict=True)]
-        for point, place, colour in zip(points, places, colours, strict=True):
-            self._error_bar(place.mark.x, point.y, colour)
-            if point.x.low is not None and point.x.high is not None:
-                self.canvas.addItem(pg.PlotCurveItem([point.x.low, point.x.high], [place.mark.y] * 2, pen=colour))
-        self.canvas.addItem(
-            pg.ScatterPlotItem(
-                x=[place.mark.x for place in places],
-                y=[place.mark.y for place in places],
-                size=sizes,
-                brush=[QColor(theme.tint(colour, FILLING)) for colour in colours],
-                pen=[pg.mkPen(colour) for colour in colours],
+        for spot in spots:
+            self._error(spot.mark.x, spot.up, colour_of(spot.ink))
+            if spot.across is not None:
+                self._path(spot.across, [spot.mark.y] * 2, colour_of(spot.ink))
+        if spots:
+            drawn = pg.ScatterPlotItem(
+                x=[spot.mark.x for spot in spots],
+                y=[spot.mark.y for spot in spots],
+                size=[_across(spot) for spot in spots],
+                brush=[QColor(theme.tint(colour_of(spot.ink), FILLING)) for spot in spots],
+                pen=[pg.mkPen(colour_of(spot.ink)) for spot in spots],
             )
-        )
-        for point, place in zip(points, places, strict=True) if len(points) <= MOST_NUMBERED else ():
-            words = point.name or (str(point.count) if point.count > 1 and place.size >= 16 else "")
+            self.canvas.addItem(drawn)
+        for spot in spots if len(spots) <= MOST_NUMBERED else ():
+            words = spot.name or (spot.count if _across(spot) >= 16 else "")
             if words:
                 # On the side where there is room for a long name.
-                beside = (float(place.mark.x > sum(x) / 2), 1)
-                text = pg.TextItem(words, color=theme.text, anchor=beside if point.name else (0.5, 0.5))
-                text.setPos(place.mark.x, place.mark.y)
+                beside = (float(x.share(spot.mark.x) > 0.5), 1)
+                text = pg.TextItem(words, color=theme.text, anchor=beside if spot.name else (0.5, 0.5))
+                text.setPos(spot.mark.x, spot.mark.y)
                 self.canvas.addItem(text, ignoreBounds=True)
-        return places
 
-    def _rectangles(self, figure: Bars | Histogram) -> list[Place]:
-        """Draw bars; where they do not stand on each other the whole column means its bar, on its side of 0."""
-        theme = current_theme()
-        rectangles, colours = [], []
-        groups, stacked = groups_of(figure), isinstance(figure, Bars) and figure.stacked
-        if isinstance(figure, Histogram):
-            found = bins(figure)
-            width = bar_width(found) * 0.92
-            for each, mark in zip(found, marks(figure), strict=True):
-                rectangles.append(_upright(mark.x, 0.0, mark.y, width))
-                tone = figure.groups.get(each.group, "")
-                plain = theme.series(tone, groups.index(each.group))
-                colours.append(theme.heat(each.middle) if figure.x.better and len(groups) == 1 else plain)
-        else:
-            bars = [bar for bar in figure.bars if bar.value.value is not None]
-            # A fifth of the room between categories stays empty.
-            width = 0.8 / (1 if stacked else len(groups))
-            for bar, mark in zip(bars, marks(figure), strict=True):
-                place, value = groups.index(bar.group), bar.value.value or 0.0
-                middle = mark.x if stacked else mark.x - 0.4 + width * (place + 0.5)
-                below = mark.y - value / 2 if stacked else 0.0
-                rectangles.append(_upright(middle, below, below + value, width * 0.94))
-                colours.append(theme.series(bar.tone, place))
-        if rectangles:
-            x0, y0, x1, y1 = zip(*(each.getCoords() for each in rectangles), strict=True)
-            brushes, pen = [QColor(colour) for colour in colours], QPen(QColor(theme.surface), 0)
+    def _boxes(self, boxes: Sequence[Box]) -> None:
+        if boxes:
+            theme = current_theme()
+            x0, y0, x1, y1 = zip(*(_rectangle(box).getCoords() for box in boxes), strict=True)
+            brushes, pen = [QColor(colour_of(box.ink)) for box in boxes], QPen(QColor(theme.surface), 0)
             self.canvas.addItem(pg.BarGraphItem(x0=x0, x1=x1, y0=y0, y1=y1, brushes=brushes, pen=pen))
-        if isinstance(figure, Bars) and not stacked:
-            for bar, drawn in zip(bars, rectangles, strict=True):
-                self._error_bar(drawn.center().x(), bar.value, theme.text)
-        return [
-            Place(mark, drawn if stacked else _whole_side(drawn, mark.y < 0))
-            for mark, drawn in zip(marks(figure), rectangles, strict=True)
-        ]
+        for box in boxes:
+            self._error(box.middle, box.error, current_theme().text)
 
-    def _error_bar(self, x: float, value: Estimate, colour: str) -> None:
-        if value.low is not None and value.high is not None:
-            self.canvas.addItem(pg.PlotCurveItem([x, x], [value.low, value.high], pen=colour))
+    def _error(self, x: float, span: Span | None, colour: str) -> None:
+        if span is not None:
+            self._path([x, x], span, colour)
 
 
-def _upright(middle: float, below: float, above: float, width: float) -> QRectF:
-    low, high = min(below, above), max(below, above)
-    return QRectF(middle - width / 2, low, width, high - low)
+def _across(spot: Spot) -> float:
+    """Return the pixels across a spot: its area, not its width, stands for the count."""
+    return max(SMALLEST, LARGEST * spot.size)
 
 
-def _whole_side(bar: QRectF, down: bool) -> QRectF:
-    """Return the bar's column, on its side of 0."""
-    return QRectF(bar.left(), -FAR if down else 0.0, bar.width(), FAR)
+def _rectangle(box: Box) -> QRectF:
+    low, high = min(box.below, box.above), max(box.below, box.above)
+    return QRectF(box.middle - box.width / 2, low, box.width, high - low)
+
+
+def _area(box: Box) -> QRectF:
+    """Return what means a bar: itself, or where it stands alone its column on its side of 0."""
+    bar = _rectangle(box)
+    return QRectF(bar.left(), -FAR if box.above < 0 else 0.0, bar.width(), FAR) if box.alone else bar
 
 
 def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float], Sequence[float]]:

@@ -24,8 +24,9 @@ from rtc_inspector.core.figures import (
     Series,
     Table,
 )
-from rtc_inspector.core.figures.reading import Mark, csv, groups_of, in_words, marks, number
-from rtc_inspector.ui.figures.cells import Cells
+from rtc_inspector.core.figures.layout import Curve, laid_out
+from rtc_inspector.core.figures.reading import Mark, csv, in_words, marks, number
+from rtc_inspector.ui.figures.cells import Cells, colour_of
 from rtc_inspector.ui.figures.plot import Plot
 from rtc_inspector.ui.reading.inspection import FIGURES, Inspection
 from rtc_inspector.ui.reading.rereading import Rereading
@@ -42,7 +43,7 @@ from rtc_inspector.ui.style.controls import (
     switch,
     to_clipboard,
 )
-from rtc_inspector.ui.style.theme import SPACE, current_theme
+from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure
@@ -285,14 +286,11 @@ class FigureView(QWidget):
 
     def _name(self) -> None:
         """Show the names of lines and groups in their colours."""
-        figure = self.figure
-        colour = current_theme().series
-        named: list[tuple[str, str]] = []
+        figure, named = self.figure, list[tuple[str, str]]()
         if isinstance(figure, Lines):
-            named = [(colour(series.tone, at), _stroke(series)) for at, series in enumerate(figure.series)]
-        elif isinstance(figure, (Bars, Histogram)) and len(groups_of(figure)) > 1:
-            tones = {bar.group: bar.tone for bar in figure.bars} if isinstance(figure, Bars) else figure.groups
-            named = [(colour(tones.get(name, ""), at), f"■ {name}") for at, name in enumerate(groups_of(figure))]
+            named = [(colour_of(each.ink), _stroke(each)) for each in laid_out(figure).curves]
+        elif isinstance(figure, (Bars, Histogram)):
+            named = [(colour_of(ink), f"■ {name}") for name, ink in laid_out(figure).names]
         named = named[:MOST_NAMED]
         while len(self._names) < len(named):
             self._names.append(label())
@@ -332,7 +330,7 @@ class FigureView(QWidget):
             self.opened.emit(links, self._turn[1])
 
 
-def _stroke(series: Series) -> str:
+def _stroke(series: Series | Curve) -> str:
     """Return the name of a line after how it is drawn."""
     return f"{'╍╍' if series.dashed else '━━'} {series.name}"
 

@@ -212,7 +212,7 @@ def _recitation(sample: SampleRow) -> tuple[str, str, str]:
     if not recites(sample):
         return "", "", ""
     tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
-    return f"⚠ recites {sample.recitation:.0%}".replace("%", " %"), "warn", tip
+    return f"⚠ recites {sample.recitation:.2f}", "warn", tip
 
 
 def _ending(sample: SampleRow) -> tuple[str, str, str]:

@@ -78,7 +78,7 @@ COLUMNS = (
     Column(
         "Recites", "Largest share of the code that a description repeats verbatim", 68,
         lambda item: _known(item.recitation),
-        lambda item: "" if item.recitation is None else f"{item.recitation:.0%}",
+        lambda item: "" if item.recitation is None else f"{item.recitation:.2f}",
     ),
     Column("Tests", "Covering tests", 54, lambda item: len(item.tests), lambda item: str(len(item.tests))),
 )  # fmt: skip

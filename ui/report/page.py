@@ -82,7 +82,7 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
         if sample.id in words:
             codes = [_code(reader, item, code, by_id) for code in samples if code.parent_id == sample.id]
             by = "" if sample.author == "model" else f" (by {sample.author})"
-            recited = f"{sample.recitation:.0%}" if recites(sample) else ""
+            recited = f"{sample.recitation:.2f}" if recites(sample) else ""
             made.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recited, codes))
         elif sample.parent_id not in words:
             title = f"(no description: the {role_title(item.task, sample.role)})"

@@ -70,7 +70,7 @@ def _beside(run: RunRow) -> str:
         told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
     told += [f"{kind.measure(name).title} {bounded(run.scores.get(name, NOTHING), sign='')}" for name in kind.beside]
     cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
-    return "\n".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
+    return "\n".join([*told, *(f"{title} {share:.2f}" for title, share in cut if share)])
 
 
 class RunModel(ListedRows):
@@ -105,7 +105,7 @@ class RunModel(ListedRows):
             return _cells(run)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
             made = " · ".join(
-                f"{measure.title} {run.scores[measure.name].value or 0.0:.0%}"
+                f"{measure.title} {run.scores[measure.name].value or 0.0:.2f}"
                 for measure in task(run.task).averaged
                 if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
             )

@@ -111,7 +111,7 @@ def _headline(found: Agreement) -> str:
     if not found.coefficient:
         return "Agreement needs two annotators."
     value, bounds = _figures(found.overall)
-    same = "" if found.same is None else f" · the same modes in {found.same:.0%}"
+    same = "" if found.same is None else f" · the same modes in {found.same:.2f}"
     return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "") + same
 
 
@@ -120,7 +120,7 @@ def _name(annotator: str) -> str:
 
 
 def _pair(pair: PairAgreement) -> tuple[str, ...]:
-    same = "–" if pair.same is None else f"{pair.same:.0%}"
+    same = "–" if pair.same is None else f"{pair.same:.2f}"
     return f"{_name(pair.first)} and {_name(pair.second)}", str(pair.estimate.samples), same, *_figures(pair.estimate)
 
 

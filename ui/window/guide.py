@@ -56,7 +56,7 @@ def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None
         for sample in _codes(reader, item, passing=True):
             text = (
                 f"{_place(item)}: written from the model's own description, {item.tally} pass the tests. "
-                f"Without a description {_baseline(item):.0%} do. The difference is the lift."
+                f"Without a description the share is {_baseline(item):.2f}. The difference is the lift."
             )
             return Highlight("A pass that the description made possible", text, item, sample)
     return None
@@ -68,8 +68,8 @@ def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     for item in sorted(told, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
         for sample in _codes(reader, item, passing=True):
             text = (
-                f"{_place(item)}: {item.tally} pass, and without any description {_baseline(item):.0%}. The code "
-                "around tells what is missing: a pass says little about the description."
+                f"{_place(item)}: {item.tally} pass, without any description a share of {_baseline(item):.2f}. "
+                "The code around tells what is missing: a pass says little about the description."
             )
             return Highlight("A pass without the description", text, item, sample)
     return None
