@@ -1,5 +1,111 @@
-"""RTC Inspector: how well does a local code model understand your code?
+"""RTC Inspector as a library: how well does a code model understand a project?
 
-The folders `app`, `core`, `resources` and `ui` lie at the top of the repository. In a checkout links here make them
-`rtc_inspector.app` and so on; the wheel holds them here, so that nothing of ours is at the top of site-packages.
+    from rtc_inspector import analyse, judge, open_project, open_store, run
+
+These names stay; modules below may change between versions (docs/library.md). The folders `app`, `core`, `resources`
+and `ui` lie at the top of the repository; links here make them `rtc_inspector.app` and so on, and the wheel holds them
+here, so that nothing of ours is at the top of site-packages.
 """
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rtc_inspector.core import __version__ as __version__
+
+if TYPE_CHECKING:  # each of these takes longer to load than most programs need
+    from rtc_inspector.core.figures import Figure
+    from rtc_inspector.core.run.control import Control
+    from rtc_inspector.core.run.state import Emit
+    from rtc_inspector.core.settings import EndpointSettings, RunSettings
+    from rtc_inspector.core.settings.project_file import ProjectFile
+    from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.core.store.rows import RunRow
+    from rtc_inspector.core.types import Codebase, Verdict
+
+__all__ = ["analyse", "judge", "open_project", "open_store", "run"]
+
+_LOG = logging.getLogger(__name__)
+
+
+def open_project(path: str | Path) -> Codebase:
+    """Return the project in a folder: its files, those left out and why, its revision. Raises UserError."""
+    from rtc_inspector.core.trips.judged import open_named
+
+    return open_named(Path(path), _LOG.info)
+
+
+def run(
+    source: str | Path,
+    database: str | Path,
+    *,
+    model: str | Path | EndpointSettings = "",
+    task: str | None = None,
+    on_event: Emit | None = None,
+    control: Control | None = None,
+    **settings: Any,
+) -> RunRow:
+    """Evaluate a model on a project, or on a file of problems, and return the run as it is stored.
+
+    `settings` are the options of `rtc-inspector run` with underscores, e.g. `regions=5, sandbox="landlock"`; they go
+    before those of the project's own file. `model` is a GGUF file (empty: the bundled one) or a server. Every event of
+    the run is given to `on_event`; another thread may pause or stop it by `control`. Raises UserError.
+    """
+    from rtc_inspector.core.kinds import project_of
+    from rtc_inspector.core.run.control import Control
+    from rtc_inspector.core.run.many import start
+    from rtc_inspector.core.run.results import open_store
+    from rtc_inspector.core.settings import EndpointSettings, NamedModel
+
+    source = Path(source)
+    wanted, file = _settings(source, task, settings)
+    if isinstance(model, EndpointSettings):
+        wanted = wanted.asking(NamedModel("", model))
+    elif model or (model := next(iter(file.options.get("model", ())), "")):
+        wanted = wanted.asking(NamedModel(str(Path(model).resolve())))
+    with open_store(Path(database)) as store:
+        emit = on_event or (lambda event: None)
+        finished = start(wanted, project_of(wanted, source) or source, store, emit, control or Control())
+        return store.reader.run(finished.runs[-1].run_id)
+
+
+def judge(project: str | Path, path: str, start: int, end: int, replacement: str, **settings: Any) -> Verdict:
+    """Return what the covering tests say of a file with the characters from `start` to `end` replaced.
+
+    `settings` are those of `rtc-inspector judge`, with underscores. Raises UserError.
+    """
+    from rtc_inspector.core.run.probe import judge_span
+    from rtc_inspector.core.types import Span
+
+    asked, _ = _settings(Path(project), None, settings)
+    return judge_span(Path(project), path, Span(start, end), replacement, asked.oracle, _LOG.info, lambda *step: None)
+
+
+def analyse(database: str | Path, *runs: int, kind: str | None = None, **chosen: str) -> list[Figure]:
+    """Return the figures of stored runs as data: all that apply, or those of one `kind`. Raises UserError."""
+    from rtc_inspector.core.analyses.registry import analyse as figures
+
+    with open_store(database) as reader:
+        return figures(reader, runs, kind, chosen)
+
+
+def open_store(database: str | Path) -> Reader:
+    """Open a database of results for reading; a context manager. Raises StoreError."""
+    from rtc_inspector.core.run.results import open_reader
+
+    return open_reader(Path(database))
+
+
+def _settings(source: Path, task: str | None, values: dict[str, Any]) -> tuple[RunSettings, ProjectFile]:
+    """Return the settings given by their options' names, by the project's own file, or by default; and the file."""
+    from rtc_inspector.app.options import SETTINGS, settings_for
+    from rtc_inspector.core.settings.project_file import read_project_file, settings_of
+
+    file = read_project_file(source if source.is_dir() else source.parent)
+    given, others = settings_of(values, Path.cwd())
+    if unknown := [*others, *(given.keys() - SETTINGS.keys())]:
+        raise TypeError(f"{unknown[0]} is no setting of a run")
+    own = {path: value for path, value in file.settings.items() if path in SETTINGS}
+    return settings_for(source, task or file.options.get("task"), {**own, **given}), file
