@@ -33,9 +33,15 @@ from rtc_inspector.core.kinds import task
 from rtc_inspector.core.oracle.interpreter import find_interpreter
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
-from rtc_inspector.core.source.edits_export import PACK, export_commit, pack_commits, unpack_commits
-from rtc_inspector.core.source.edits_history import open_repository, project_prefix
-from rtc_inspector.core.source.git import History
+from rtc_inspector.core.source.git import (
+    PACK,
+    History,
+    export_commit,
+    open_repository,
+    pack_commits,
+    project_prefix,
+    unpack_commits,
+)
 from rtc_inspector.core.source.walk import every_file
 from rtc_inspector.core.store.connection import connect
 from rtc_inspector.core.store.reader import Reader

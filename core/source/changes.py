@@ -1,4 +1,4 @@
-"""What kind of change an edit is, by the tokens that differ: for scores by kind."""
+"""What kind of change an edit is, by the tokens that differ, and in which language its file is by its name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Comment, Literal, Name, Punctuation, String, Token, Whitespace, _TokenType
-
-from rtc_inspector.core.source.languages import is_code, lexer_class
 
 IMPORT = re.compile(
     r"""\s*(import\b|from\s+\S+\s+import\b|#\s*include\s*[<"]|using\b|use\b|require\b|const\s.*\brequire\()"""
@@ -132,3 +133,38 @@ def _tokens(path: str, text: str) -> list[tuple[_TokenType, str]]:
         return list(lexer(stripnl=False, startinline=True).get_tokens(text))
     kinds = {"word": Name, "space": Whitespace, "other": Punctuation}
     return [(kinds.get(match.lastgroup or "", Token), match[0]) for match in _PLAIN.finditer(text)]
+
+
+# --------------------------------------------------------------------------- languages
+
+
+UNKNOWN = "unknown"
+
+_NO_CODE = frozenset(
+    {"CSV", "Diff", "Gettext Catalog", "Groff", "INI", "JSON", "JSON-LD", "Markdown", "Properties"}
+    | {"reStructuredText", "TOML", "Text only", "TeX", "XML", "YAML"}
+)
+"""Prose and data as Pygments names them: sampled only when their ending is asked for."""
+
+_LIKELIER = {".pl": "Perl", ".sql": "SQL", ".R": "R", ".r": "R"}
+"""Endings of several languages, of which Pygments takes the rarer one."""
+
+
+def language(path: str) -> str:
+    """The language's name by Pygments, e.g. `Go`; `unknown` where the ending tells nothing."""
+    ending = PurePosixPath(path).suffix or PurePosixPath(path).name
+    lexer = lexer_class(ending)
+    return _LIKELIER.get(ending, str(lexer.name) if lexer is not None else UNKNOWN)
+
+
+def is_code(path: str) -> bool:
+    """Return whether the file is in a known programming language."""
+    return language(path) not in _NO_CODE | {UNKNOWN}
+
+
+@cache
+def lexer_class(ending: str) -> type[Lexer] | None:
+    """The Pygments lexer for files of that ending."""
+    name = f"file{ending}" if ending.startswith(".") else ending
+    found: type[Lexer] | None = find_lexer_class_for_filename(name)
+    return found

@@ -1,4 +1,4 @@
-"""A project folder as it is opened: its Python files, which of them are tests, and its place in history."""
+"""A project folder as it is opened: its source files, which of them are tests, and its place in history."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import hashlib
 import os
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.source.git import History
-from rtc_inspector.core.source.reading import Unreadable, check_syntax, read
+from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
 from rtc_inspector.core.source.testfiles import find_test_files, read_pytest_config
 from rtc_inspector.core.source.walk import Walk
 from rtc_inspector.core.types import Codebase, Report, SkippedFile, SourceFile
@@ -21,24 +22,31 @@ _EVERY = 50
 
 
 def open_codebase(
-    root: Path, progress: Report | None = None, *, compiled: bool = True, python_only: bool = True
+    root: Path,
+    progress: Report | None = None,
+    *,
+    compiled: bool = True,
+    languages: Sequence[Language] = (PYTHON,),
+    needed: bool = True,
 ) -> Codebase:
-    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, a path that
-    is not UTF-8, no Python file.
+    """Open the project at `root`, whose folder is only read: its files in these languages.
+
+    Raises ProjectError: not a folder, a path that is not UTF-8, no file in these languages.
 
     `compiled` False takes files without asking the compiler, which is most of the work; `without` then leaves out
-    those that `core.source.checking` finds broken. `python_only` False takes a folder without any Python file too.
+    those that `core.source.reading.Checking` finds broken. `needed` False takes a folder without any such file too.
     """
     root = _folder(root)
     history = History.of(root)
-    walk = Walk(root, history)
+    walk = Walk(root, history, tuple(suffix for language in languages for suffix in language.suffixes))
     walk.run()
     texts, unreadable = _read_all(root, walk.found, progress, compiled)
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
-    if not texts and python_only:
-        raise _nothing(root, skipped)
+    if not texts and needed:
+        raise _nothing(root, skipped, languages)
     config = read_pytest_config(root, history.top if history is not None else root)
-    tests = find_test_files({path: text for path, (text, _) in texts.items()}, root, config)
+    python = {path: text for path, (text, _) in texts.items() if language_for(path) is PYTHON}
+    tests = find_test_files(python, root, config) | {path for path in texts if language_for(path).is_test(path)}
     files = tuple(SourceFile(path, text, code, path in tests) for path, (text, code) in texts.items())
     revision = history.revision if history is not None else None
     dirty = revision is not None and history is not None and history.dirty(texts)
@@ -86,7 +94,7 @@ def project_name(root: Path) -> str:
 def _folder(root: Path) -> Path:
     """The real path of a folder that can be listed."""
     if not root.exists():
-        raise ProjectError(f"{root} does not exist.", "Give the folder of a Python project.")
+        raise ProjectError(f"{root} does not exist.", "Give the folder of a project.")
     if not root.is_dir():
         raise ProjectError(f"{root} is not a folder.", "Give the folder that the file is in.")
     if not os.access(root, os.R_OK | os.X_OK):
@@ -114,8 +122,9 @@ def _read_all(
         for done, path in enumerate(paths, start=1):
             try:
                 texts[path] = read(root / path)
+                check_written(path, texts[path][0])
                 if compiled:
-                    check_syntax(texts[path][0])
+                    check_syntax(path, texts[path][0])
             except Unreadable as error:
                 texts.pop(path, None)
                 skipped.append(SkippedFile(path, str(error)))
@@ -124,12 +133,13 @@ def _read_all(
     return texts, skipped
 
 
-def _nothing(root: Path, skipped: tuple[SkippedFile, ...]) -> ProjectError:
+def _nothing(root: Path, skipped: tuple[SkippedFile, ...], languages: Sequence[Language]) -> ProjectError:
+    names = " or ".join(each.name for each in languages)
     if not skipped:
-        remedy = "Give the folder of a Python project, or take the task editing if it has a history."
-        return ProjectError(f"{root} holds no Python file.", remedy)
+        remedy = f"Give the folder of a {names} project, or take the task editing if it has a history."
+        return ProjectError(f"{root} holds no {names} file.", remedy)
     first = skipped[0]
     return ProjectError(
-        f"{root} holds no Python file to use: {len(skipped)} passed over, first {first.path} ({first.reason}).",
+        f"{root} holds no {names} file to use: {len(skipped)} passed over, first {first.path} ({first.reason}).",
         "Mend those files, or give the folder that holds the project's own code.",
     )

@@ -1,4 +1,4 @@
-"""Which Python files a project has, and what was passed over on the way."""
+"""Which source files a project has, and what was passed over on the way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VENDORED = {
 }
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
 _CACHES = {".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"}
-_BUILT = {"build", "dist", "_build"}
+_BUILT = {"build", "dist", "_build", "lcov-report"}
 NOT_UTF8 = "its name is not valid UTF-8"
 _EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
 _ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta", "bin/activate_this.py", "Scripts/activate_this.py")
@@ -80,12 +80,14 @@ class Walk:
     """The walk over one project folder.
 
     Attributes:
-        found: regular `.py` files, paths relative to the root, sorted.
+        suffixes: what the names of wanted files end with.
+        found: regular files of these, paths relative to the root, sorted.
         skipped: files that are links or not regular, and folders of foreign code (their paths end in a slash).
     """
 
     root: Path
     history: History | None
+    suffixes: tuple[str, ...] = (".py",)
     found: list[str] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
     _tracked_folders: frozenset[str] = frozenset()
@@ -119,7 +121,7 @@ class Walk:
             path = f"{inside}/{entry.name}" if inside else entry.name
             if entry.is_dir(follow_symlinks=False):
                 self._folder(path, entry.name, rules)
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith(self.suffixes):
                 self._file(path, entry, rules)
 
     def _folder(self, path: str, name: str, rules: IgnoreRules) -> None:
@@ -184,6 +186,8 @@ def _foreign(folder: Path, name: str, *, nested: bool) -> str:
     # A package of the project may be called `build`.
     if name in _BUILT and not _exists(folder / "__init__.py"):
         return "build output"
+    if _exists(folder / "CACHEDIR.TAG"):  # as cargo marks `target`
+        return "a cache"
     if nested and _exists(folder / ".git"):
         return "another git repository"
     return ""

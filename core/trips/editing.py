@@ -25,9 +25,8 @@ from rtc_inspector.core.models.edit_answers import extract_edit
 from rtc_inspector.core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.source.changes import change_kind
-from rtc_inspector.core.source.edits import Edit, EditSource
-from rtc_inspector.core.source.edits_file import EditFile
-from rtc_inspector.core.source.edits_history import MISSING, EditHistory
+from rtc_inspector.core.source.edit_history import MISSING, EditHistory
+from rtc_inspector.core.source.edits import Edit, EditFile, EditSource
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip

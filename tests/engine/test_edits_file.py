@@ -11,8 +11,7 @@ import pytest
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.settings import EditSettings
-from rtc_inspector.core.source.edits import Edit
-from rtc_inspector.core.source.edits_file import EditFile, changed_lines
+from rtc_inspector.core.source.edits import Edit, EditFile, changed_lines
 
 OLD = "def f(x):\n    return x + 1\n"
 NEW = "def f(x):\n    return x + 2\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from paper_edits import EXAMPLES, Example
 
-from rtc_inspector.core.source.changes import KINDS, change_kind
-from rtc_inspector.core.source.edits_file import changed_lines
-from rtc_inspector.core.source.languages import is_code, language, looks_generated, says_generated
+from rtc_inspector.core.source.changes import KINDS, change_kind, is_code, language
+from rtc_inspector.core.source.edits import changed_lines
+from rtc_inspector.core.source.reading import looks_generated, says_generated
 
 CASES = [
     ("rename", "a.py", "total = a + b\nreturn total", "result = a + b\nreturn result"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from source_trees import write_tree
 
-from rtc_inspector.core.source import checking
+from rtc_inspector.core.source import reading
 from rtc_inspector.core.source.codebase import open_codebase, without
 
 
@@ -17,30 +17,30 @@ from rtc_inspector.core.source.codebase import open_codebase, without
 def test_a_project_read_without_the_compiler_ends_as_one_read_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_place: int
 ) -> None:
-    monkeypatch.setattr(checking, "IN_PLACE", in_place)
+    monkeypatch.setattr(reading, "IN_PLACE", in_place)
     files = {"good.py": "x = 1\n", "tests/test_good.py": "def test_x():\n    assert True\n", "bad.py": "def broken(:\n"}
     root = write_tree(tmp_path, files)
     quick = open_codebase(root, compiled=False)
     assert "bad.py" in {file.path for file in quick.files}
-    assert without(quick, checking.Checking(quick).broken()) == open_codebase(root)
+    assert without(quick, reading.Checking(quick).broken()) == open_codebase(root)
 
 
 def test_a_file_that_vanished_meanwhile_is_left_to_the_next_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "IN_PLACE", 0)
+    monkeypatch.setattr(reading, "IN_PLACE", 0)
     codebase = open_codebase(write_tree(tmp_path, {"a.py": "x = 1\n", "b.py": "y = (\n"}), compiled=False)
     (tmp_path / "b.py").unlink()
-    assert checking.Checking(codebase).broken() == {}
+    assert reading.Checking(codebase).broken() == {}
 
 
 def test_a_check_that_is_stopped_says_nothing_and_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "IN_PLACE", 0)
+    monkeypatch.setattr(reading, "IN_PLACE", 0)
     body = "".join(f"def function_{n}(value):\n    return value + {n}\n" for n in range(4_000))
     files = {f"m{n}.py": body for n in range(40)} | {"bad.py": "x = (\n"}
-    check = checking.Checking(open_codebase(write_tree(tmp_path, files), compiled=False))
+    check = reading.Checking(open_codebase(write_tree(tmp_path, files), compiled=False))
     found: list[dict[str, str]] = []
     asking = threading.Thread(target=lambda: found.append(check.broken()))
     asking.start()

@@ -9,7 +9,7 @@ import pytest
 from histories import Builder, module
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.source.commits import CommitLine, list_commits, text_before
+from rtc_inspector.core.source.git import CommitLine, list_commits, text_before
 
 
 def test_commits_come_newest_first_with_their_words(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ class CodeFeed(QObject):
 
 
 def _read(project: Path, commit: str, path: str) -> str:
-    from rtc_inspector.core.source.commits import text_before
+    from rtc_inspector.core.source.git import text_before
 
     return text_before(project, commit, path)
 

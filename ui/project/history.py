@@ -23,7 +23,7 @@ from rtc_inspector.ui.style.region_state import RegionState, mark_icon, region_s
 from rtc_inspector.ui.style.tables import Index, ListedRows, table
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.source.commits import CommitLine, CommitList
+    from rtc_inspector.core.source.git import CommitLine, CommitList
 
 STATE, DAY, AUTHOR, SUBJECT, EDITS = range(5)
 HEADINGS = ("", "Date", "Author", "Commit", "Edits")
@@ -317,7 +317,7 @@ class HistoryFeed(QObject):
 
 
 def _list(root: Path, revision: str | None, most: int | None) -> Read:
-    from rtc_inspector.core.source.commits import list_commits  # git's library is loaded when it is first needed
+    from rtc_inspector.core.source.git import list_commits  # git's library is loaded when it is first needed
 
     found = list_commits(root, revision, most)
     return found, [searched(commit) for commit in found.commits]

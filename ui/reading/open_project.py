@@ -14,7 +14,7 @@ from rtc_inspector.core.types import Codebase
 from rtc_inspector.ui.background.gateway import Gateway, ignore
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.source.checking import Checking
+    from rtc_inspector.core.source.reading import Checking
 
 CHECKED = "checked project"
 
@@ -70,7 +70,7 @@ class OpenProject(QObject):
 
     def _take(self, read: tuple[Codebase, bool]) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
-        from rtc_inspector.core.source.checking import Checking
+        from rtc_inspector.core.source.reading import Checking
 
         codebase, self.has_history = read
         # Shown before it is known which files compile: the compiler is asked about each.
@@ -105,7 +105,7 @@ def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     from rtc_inspector.core.source.git import in_repository
 
     history = in_repository(root)
-    return _as_known(open_codebase(root, compiled=False, python_only=needs_python and not history)), history
+    return _as_known(open_codebase(root, compiled=False, needed=needs_python and not history)), history
 
 
 def _as_known(codebase: Codebase) -> Codebase:
