@@ -12,6 +12,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
@@ -32,6 +33,16 @@ def qapp() -> Iterator[QApplication]:
     app.setQuitOnLastWindowClosed(False)
     Appearance(app, "light")
     yield app
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_window_left(qapp: QApplication) -> Iterator[None]:
+    """Destroy what the tests of a file left: a change of the theme reaches every widget there is."""
+    yield
+    for each in qapp.topLevelWidgets():
+        if shiboken6.isValid(each) and each.parent() is None:
+            each.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture(autouse=True)
