@@ -42,6 +42,7 @@ from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.loading import models_at
 from rtc_inspector.core.models.process import Crashed
 from rtc_inspector.core.models.styles import expected_style
+from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
@@ -262,7 +263,7 @@ def _calibration_words(entry: GgufEntry) -> str:
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Try each part for real. Exit 0 when a run is possible."""
-    findings = [_qt(), _llama(), _gpu(), _memory(), *_sandboxes(), *_servers(options)]
+    findings = [_qt(), _llama(), _gpu(), _memory(), *_sandboxes(), _languages(), *_servers(options)]
     for finding in findings:
         if options.json:
             print_json(asdict(finding))
@@ -354,6 +355,14 @@ def _servers(options: argparse.Namespace) -> list[Finding]:
         return f"{options.endpoint} serves {', '.join(each.name for each in served) or 'no model'}"
 
     return [_tried("endpoint", attempt, "Check the address.")]
+
+
+def _languages() -> Finding:
+    """Return which tools of other languages are here; Python's projects need none of them."""
+    found = {name: about.version for name in ("node", "go", "cargo") if (about := tool(name)) is not None}
+    missing = [words for name, words in INSTALL.items() if name not in found]
+    there = ", ".join(f"{name} {version}" for name, version in found.items()) or "no tool of another language is here"
+    return Finding("languages", bool(found), f"Python; {there}", " ".join(missing))
 
 
 def _sandboxes() -> list[Finding]:

@@ -36,7 +36,7 @@ from rtc_inspector.core.store.files import network_caution
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.opening import check_source
-from rtc_inspector.resources import DEMO_REGIONS
+from rtc_inspector.resources import DEMO_REGIONS, DEMOS
 from rtc_inspector.resources import path as resource
 
 SHOWN = 10
@@ -71,6 +71,13 @@ def add_commands(commands: Any) -> None:
     samples.set_defaults(command=import_command, left=INTERRUPTED, shown=("benchmark.file", "trust_verdicts", "name"))
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
+    demo.add_argument(
+        "--project",
+        dest="bundled",
+        choices=tuple(DEMOS),
+        default=next(iter(DEMOS)),
+        help="which project: Python or JavaScript",
+    )
     _add_options(demo, RunSettings(regions=DEMO_REGIONS))
     demo.set_defaults(command=demo_command, project=None, resume=None, left=INTERRUPTED)
 
@@ -217,7 +224,7 @@ def demo_command(options: argparse.Namespace) -> int:
     fitting, left_out = serving.models_in(options)
     settings = run_settings(options, fitting)
     settings = replace(settings, region=replace(settings.region, short_first=True))
-    project = resource("demo")
+    project = resource(DEMOS[options.bundled])
 
     def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         for text in left_out:

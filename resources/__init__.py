@@ -7,6 +7,8 @@ from pathlib import Path
 
 # A fifth of the demo's regions that do not overlap: a run that draws more is warned that its interval is too narrow.
 DEMO_REGIONS = 10
+DEMOS = {"pocketlab": "demo", "shop-js": "shop-js"}
+"""Folders of the bundled projects, by their names: the first is shown where none is named."""
 
 
 def path(*parts: str) -> Path:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,6 +94,24 @@ def test_each_test_file_is_known_with_the_lines_it_runs(oracle: CommandOracle) -
     ran = {suite.coverage.tests[index] for tests in lines.values() for index in tests}
     assert ran == {"test/orders.test.js"}
     assert suite.coverage.traced and not suite.coverage.import_lines
+
+
+def test_what_was_learned_is_kept_until_a_file_changes(
+    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = tmp_path / "shop-js"
+    shutil.copytree(shop, root)
+    suites = []
+    for change in ("", "", "// another\n"):
+        (root / "lib/hours.js").write_text((root / "lib/hours.js").read_text() + change)
+        asked = OracleSettings(sandbox="none")
+        command = find_command(root, asked)
+        assert command is not None
+        with closing(open_command_oracle(codebase(root), command, asked, lambda _: None)) as oracle:
+            suites.append(oracle.suite(lambda *_: None))
+    assert [suite.cached for suite in suites] == [False, True, False]
+    assert suites[0].coverage == suites[1].coverage
 
 
 def test_candidates_are_judged(judge: Judge, shop: Path) -> None:

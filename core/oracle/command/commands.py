@@ -316,7 +316,7 @@ class Tools:
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/nix/store", "/gnu/store")
 _NODE = frozenset(["node", "npm", "npx", "pnpm", "yarn", "corepack"])
-_INSTALL = {
+INSTALL = {
     "node": "Install Node.js (https://nodejs.org, or your system's package nodejs).",
     "go": "Install Go (https://go.dev/dl, or your system's package golang).",
     "cargo": "Install Rust (https://rustup.rs, or your system's package cargo).",
@@ -333,7 +333,7 @@ def find_tools(root: Path, command: Command) -> Tools:
         if about is None:
             raise TargetError(
                 f"{program}, which `{command.name}` needs, is not installed.",
-                _INSTALL.get(program, f"Install {program}, or give another --test-command."),
+                INSTALL.get(program, f"Install {program}, or give another --test-command."),
             )
         path.append(about.folder)
         readonly += about.readonly

@@ -263,7 +263,7 @@ class CommandOracle:
             for path, lines in (each for process in ran.reply.get("traced", ()) for each in process):
                 if path in files:
                     found.setdefault(path, Counter()).update(dict(enumerate(lines, start=1)))
-            return found
+            return {path: dict(counts) for path, counts in found.items()}
         texts = ran.reply["reports"][-1] if self._command.traces else []
         if not texts and self._command.traces == "report":
             raise ProjectError(
@@ -274,7 +274,7 @@ class CommandOracle:
         for text in texts:
             for path, counts in read_report(text, files, roots).items():
                 found.setdefault(path, Counter()).update(counts)
-        return found
+        return {path: dict(counts) for path, counts in found.items()}
 
     def _expected(self, ran: Ran, excluded: Mapping[str, str]) -> Expected:
         passed = Counter(
