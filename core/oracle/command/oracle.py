@@ -59,6 +59,8 @@ THREADS = 4
 """Times `--processes`: the runtimes of these languages start a dozen threads each, which count."""
 MOST_UNITS = 400
 """Test files or packages that are learned one by one; beyond it every candidate runs the whole command."""
+CHEAP = 0.2
+"""Share of the whole command below which covering tests are asked before it."""
 Counts = Mapping[str, Mapping[int, int]]
 
 
@@ -442,6 +444,10 @@ class CommandOracle:
             return self._verdict(Outcome.PASS, self._all_passed(units))
         place = (candidate.file.path, candidate.span.start, candidate.span.end)
         confirm = confirm and self._settings.confirm_whole_suite and place not in self._confirmed
+        if confirm and units is not None:
+            # What takes nearly as long as all tests is not asked first: a pass would cost both.
+            whole_seconds = self._learned.whole.seconds
+            units = units if _together(self._learned, units).seconds < CHEAP * whole_seconds else None
         verdict = self._once(candidate, units, again)
         if verdict.outcome is Outcome.PASS and confirm:
             if units is not None:
