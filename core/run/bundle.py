@@ -30,6 +30,7 @@ import pygit2
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import InspectorError, ProjectError, UserError
 from rtc_inspector.core.kinds import task
+from rtc_inspector.core.oracle.command.commands import languages_of
 from rtc_inspector.core.oracle.interpreter import find_interpreter
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
@@ -117,7 +118,7 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
         elif task(run.task).draws_from == "edit":
             yield _of_history(reader, run, settings, Path(scratch))
         else:
-            root = _as_it_was(run, Path(scratch))
+            root = _as_it_was(run, settings, Path(scratch))
             files = tuple(every_file(root))
             yield Contents(run, settings, root, files, sum((root / each).stat().st_size for each in files))
 
@@ -152,21 +153,26 @@ def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
     return Contents(run, settings, path, files, sum((path / each).stat().st_size for each in files))
 
 
-def _as_it_was(run: RunRow, scratch: Path) -> Path:
+def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:
     """The project's folder when nothing changed in it, else its commit written to `scratch`. Raises ProjectError."""
     root = Path(run.project_root)
     with suppress(ProjectError):
-        if content_fingerprint(open_codebase(root)) == run.fingerprint:
+        if _fingerprint(root, settings) == run.fingerprint:
             return root
     if run.revision and not run.dirty and (history := History.of(root)) is not None:
         export_commit(pygit2.Repository(str(history.top)), run.revision, scratch)
         at = scratch / history.prefix
-        if content_fingerprint(open_codebase(at)) == run.fingerprint:
+        if _fingerprint(at, settings) == run.fingerprint:
             return at
     raise ProjectError(
         f"The files of {root} have changed since run {run.id} began, and no commit holds them as they were.",
         "Bring them back as they were; a bundle of other code would prove nothing.",
     )
+
+
+def _fingerprint(root: Path, settings: RunSettings) -> str:
+    """Return that of the files a run with these settings reads. Raises ProjectError."""
+    return content_fingerprint(open_codebase(root, languages=languages_of(root, settings.oracle)))
 
 
 def write_bundle(reader: Reader, found: Contents, out: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import for_selected_code, task
+from rtc_inspector.core.oracle.command.commands import settings_for
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import ItemReady, Notice
 from rtc_inspector.core.run.growing import Growing, Work, stored_samples
@@ -74,6 +75,7 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
     """
     with ExitStack() as stack:
         caller = Caller(emit, control)
+        settings = settings_for(project, path, settings)
         judged = open_judged(stack, project, settings, caller.notify, caller.report, python_only=False)
         control.checkpoint()
         return patiently(partial(selected_item, judged, path, span), control.checkpoint)
@@ -95,7 +97,8 @@ def probe_alone(
 ) -> Item:
     """The same in a new run that samples nothing itself. Raises UserError, Cancelled."""
     with ExitStack() as stack:
-        parts = open_parts(stack, project, replace(for_selected_code(settings), regions=0), Caller(emit, control))
+        settings = replace(for_selected_code(settings), regions=0, oracle=settings_for(project, path, settings.oracle))
+        parts = open_parts(stack, project, settings, Caller(emit, control))
         run_id = record(store, parts)
         # Before anything is tried: whatever becomes of that, the run itself draws nothing and is done.
         store.finish_run(run_id, "finished", [])

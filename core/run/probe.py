@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.oracle.command.commands import find_command
+from rtc_inspector.core.oracle.command.commands import find_command, settings_for
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
@@ -54,6 +54,7 @@ def judge_span(
     report: Report,
 ) -> Verdict:
     """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError, before any test runs."""
+    oracle_settings = settings_for(project, path, oracle_settings)
     command = find_command(project, oracle_settings)
     codebase = open_named(project, notify, command)
     source = _source(codebase, path)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,7 +162,8 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if settings.edit.tests:
             from rtc_inspector.core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
 
-            tests = CommitTests(history.export, _interpreter(project, settings.oracle), notify, report)
+            export = partial(_exported, project, history.export)
+            tests = CommitTests(export, _interpreter(project, settings.oracle), notify, report)
             stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
     return Opened(
@@ -191,6 +193,14 @@ def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
     """Return the settings with the project's own virtual environment, for its exported commits, which carry none."""
     own = next((project / name for name in (".venv", "venv") if (project / name / "bin" / "python").exists()), None)
     return settings if settings.python or own is None else replace(settings, python=str(own))
+
+
+def _exported(root: Path, export: Callable[[str, Path], Path], commit: str, folder: Path) -> Path:
+    """Write a commit's files, and show it the packages that are installed beside what is checked out."""
+    project, packages = export(commit, folder), root / "node_modules"
+    if packages.is_dir() and (project / "package.json").is_file() and not (project / "node_modules").exists():
+        (project / "node_modules").symlink_to(packages.resolve())
+    return project
 
 
 def edit_item(edit: Edit) -> Item:

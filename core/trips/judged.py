@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.languages import PYTHON
 from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
 from rtc_inspector.core.oracle.command.commands import Command, find_command
 from rtc_inspector.core.oracle.command.oracle import open_command_oracle
@@ -166,7 +167,7 @@ def open_named(project: Path, notify: Notify, command: Command | None = None) ->
 
     `command`: which tests it, where that is not Python's own oracle.
     """
-    codebase = open_codebase(project)
+    codebase = open_codebase(project, languages=command.languages if command is not None else (PYTHON,))
     _say("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
     return codebase
 

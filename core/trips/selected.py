@@ -21,7 +21,7 @@ def selected_item(judged: Judged, path: str, span: Span) -> Item:
     source = judged.files.get(path)
     if source is None:
         raise UserError(
-            f"The project has no Python file {path} to use.", "Read the files again, then select once more."
+            f"The project has no file {path} that its tests judge.", "Read the files again, then select once more."
         )
     if source.is_test:
         raise UserError(f"{path} belongs to the tests, which are never sampled.", "Select lines of the code they test.")

@@ -101,11 +101,14 @@ class OpenProject(QObject):
 
 def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     """Return the project's files, and whether it has a history."""
+    from rtc_inspector.core.oracle.command.commands import shown_languages
     from rtc_inspector.core.source.codebase import open_codebase  # in the background: the window opens sooner
     from rtc_inspector.core.source.git import in_repository
 
     history = in_repository(root)
-    return _as_known(open_codebase(root, compiled=False, needed=needs_python and not history)), history
+    languages = shown_languages(root)
+    codebase = open_codebase(root, compiled=False, languages=languages, needed=needs_python and not history)
+    return _as_known(codebase), history
 
 
 def _as_known(codebase: Codebase) -> Codebase:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.errors import ProjectError, TargetError
-from rtc_inspector.core.languages import LANGUAGES, Language, named
+from rtc_inspector.core.languages import LANGUAGES, PYTHON, Language, language_of, named
 from rtc_inspector.core.settings import OracleSettings
 
 TESTS = "{tests}"
@@ -113,12 +113,25 @@ def told(command: Command, tools: Tools) -> str:
     )
 
 
-def other_languages(root: Path, settings: OracleSettings) -> list[str]:
-    """Name languages that the project has a way to test and that these settings leave out."""
+def languages_of(root: Path, settings: OracleSettings) -> tuple[Language, ...]:
+    """Return the languages whose files are judged with these settings. Raises UserError."""
     command = find_command(root, settings)
-    taken = {language.name for language in command.languages} if command is not None else {"Python"}
-    marked = [group for group in _marked(root) if taken.isdisjoint(language.name for language in group)]
-    return [group[0].name for group in marked]
+    return command.languages if command is not None else (PYTHON,)
+
+
+def shown_languages(root: Path) -> tuple[Language, ...]:
+    """Return the languages of which the project may hold code that can be judged, by the files that say so."""
+    marked = [language for group in _marked(root) for language in group]
+    python = [PYTHON] if not marked or any((root / name).is_file() for name in _PYTHON) else []
+    return (*python, *marked)
+
+
+def settings_for(root: Path, path: str, settings: OracleSettings) -> OracleSettings:
+    """Return settings under which the language of this file is judged, where these leave it open. Raises UserError."""
+    language = language_of(path)
+    if language is None or settings.language or settings.test_command or language not in shown_languages(root):
+        return settings
+    return settings if language in languages_of(root, settings) else replace(settings, language=language.name)
 
 
 def _languages(root: Path, settings: OracleSettings) -> tuple[Language, ...] | None:
@@ -328,6 +341,8 @@ def find_tools(root: Path, command: Command) -> Tools:
     _check_packages(root, command)
     path, readonly, links = list[str](), list[Path](), list[tuple[str, str]]()
     environment, versions = dict[str, str](), dict[str, str]()
+    if (root / "node_modules").is_symlink():
+        readonly.append((root / "node_modules").resolve())
     for program in programs(root, command):
         about = tool(program)
         if about is None:
