@@ -21,5 +21,7 @@ def another(each: Described) -> Any:
         return next(choice for choice in about.choices if choice != each.default)
     if about.form == "json":
         return '{"a": 1}'
+    if about.form == "words":
+        return 'system = "Be brief."\n'
     value = "2024-02-29" if about.form == "day" else ".txt" if about.form == "ending" else "/"
     return (value,) if each.many else value

@@ -294,7 +294,6 @@ class RunSettings:
         label="Words of the prompts",
         form="words",
         unset="the program's own",
-        rare=True,
     )
     prompt_version: int = 1
     region: RegionSettings = part(RegionSettings, "sampling regions")

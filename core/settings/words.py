@@ -59,18 +59,33 @@ def instructions(task: str, own: str = "") -> list[Instruction]:
     return [Instruction(key, title, texts[key], _needed(texts[key])) for key, title in EDITED.items()]
 
 
-def changed(task: str, texts: Mapping[str, str]) -> str:
-    """Return as TOML which of these texts, by key, are not the program's own."""
-    given = dict(flat(words_of(task)))
-    tables: dict[str, list[str]] = {}
+def changed(task: str, texts: Mapping[str, str], own: str = "") -> str:
+    """Return a person's `own` words as TOML, with these texts by their keys; only what is not the program's own."""
+    given, now = words_of(task), dict(words_of(task, own))
     for key, text in texts.items():
-        if text.strip() != given[key].strip():
-            table, _, name = key.rpartition(".")
-            # A text as JSON writes it is one of TOML, but for the character DEL.
-            written = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-            tables.setdefault(table, []).append(f"{name} = {written}")
-    parts = [(f"[{table}]\n" if table else "") + "\n".join(lines) for table, lines in sorted(tables.items())]
-    return "\n\n".join(parts) + "\n" if parts else ""
+        table, _, name = key.rpartition(".")
+        now |= {table: {**now[table], name: text}} if table else {name: text}
+    lines = [f"{key} = {_toml(value)}" for key, value in _differing(given, now)]
+    for key, table in given.items():
+        if isinstance(table, dict) and (inner := list(_differing(table, now[key]))):
+            lines += ["", f"[{key}]", *(f"{name} = {_toml(value)}" for name, value in inner)]
+    return "\n".join(lines).strip() + "\n" if lines else ""
+
+
+def _differing(given: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in now.items():
+        same = value.strip() == given[key].strip() if isinstance(value, str) else value == given[key]
+        if not same and not isinstance(value, dict):
+            yield key, value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return (
+            "[" + ", ".join("{" + ", ".join(f"{k} = {_toml(v)}" for k, v in each.items()) + "}" for each in value) + "]"
+        )
+    # A text as JSON writes it is one of TOML, but for the character DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read_words(text: str) -> str:

@@ -35,6 +35,8 @@ def test_what_a_person_changes_in_the_window_is_what_a_model_is_asked() -> None:
     assert asked[1].content.endswith("in Python."), "worked examples are asked alike"
     assert forward_prompt(FILE, REGION, always, own=own).messages[0].content == texts["system"]
     assert changed("synthesis", {each.key: each.text for each in instructions("synthesis")}) == ""
+    shots = "[[shots]]\nwhere = 'f'\nbefore = ''\nregion = 'x'\nafter = ''\ndescription = 'y'\n"
+    assert words_of("synthesis", changed("synthesis", texts, shots))["shots"] == words_of("synthesis", shots)["shots"]
 
 
 @pytest.mark.parametrize("name", ["synthesis", "editing"])

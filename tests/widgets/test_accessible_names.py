@@ -35,6 +35,7 @@ from rtc_inspector.ui.run.queue import QueueDialog
 from rtc_inspector.ui.run.starting import WordsDialog, Written
 from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
+from rtc_inspector.ui.shell.prompt_words import PromptWords
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
 from rtc_inspector.ui.shell.search import SearchDialog
@@ -57,6 +58,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     DownloadDialog: lambda window: DownloadDialog(window.gateway, window),
     EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
     HelpDialog: lambda window: HelpDialog(window.commands.key_groups(), window),
+    PromptWords: lambda window: PromptWords("synthesis", "", window),
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, window),

@@ -30,6 +30,7 @@ from rtc_inspector.core.settings.setting import check, described, value_of, with
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labels, say
 from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
+from rtc_inspector.ui.shell.prompt_words import WordsField
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
 from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from rtc_inspector.ui.shell.status_line import duration
@@ -78,6 +79,9 @@ class RunDialog(QDialog):
         self.task, self.all = QComboBox(), QCheckBox("All settings")
         known = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
+        self.words = WordsField(known["prompts"])
+        self.words.show(settings.prompts)
+        self.fields["prompts"] = self.words
         self.models = ModelOptions(settings, headers, ask_endpoint, self.fields, endpoints, self.served_asked.emit)
         self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
         self.environment = label(wrap=True)
@@ -254,6 +258,7 @@ class RunDialog(QDialog):
     def _tell(self) -> None:
         """Show the fields that are of use to the task, and say what these settings cost."""
         self.task.setToolTip(self.kind.tip)
+        self.words.task = self.kind.name
         self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()
         self._follow_fields()
