@@ -185,7 +185,7 @@ class RemoteModel:
         self._busy: set[Line] = set()
         self._lock = threading.Lock()
         self._served = served
-        self._read: list[tuple[int, int]] = []
+        self._read: list[tuple[int, int, int]] = []  # characters, bytes and tokens of prompts that were read whole
         window = generation.context_size or (SERVER_CONTEXT if served.window else DEFAULT_CONTEXT)
         self.info = ModelInfo(
             name=_label(served.name),
@@ -365,16 +365,22 @@ class RemoteModel:
     def _was_cut(self, prompt: Prompt, tokens: int) -> bool:
         """Return whether a server read so few tokens of a prompt that it must have cut it, as Ollama does silently.
 
-        It is compared with shorter prompts of the run, which read alike, and with what no tokenizer reaches.
+        It is compared with shorter prompts of the run, which read alike, and with what no tokenizer reaches. Scripts
+        differ in how many characters, and others in how many bytes, a token holds: only a prompt that is short of
+        tokens by both is cut.
         """
-        sent = _characters(prompt)
+        sent, size = _characters(prompt), _bytes(prompt)
         if not tokens or sent < LEAST_HELD:
             return False
         with self._lock:
-            shorter = [read / each for each, read in self._read if each <= sent / 2]
-            cut = tokens * MOST_PER_TOKEN < sent or (bool(shorter) and tokens / sent < 0.7 * min(shorter))
+            shorter = [each for each in self._read if each[0] <= sent / 2]
+            few = bool(shorter) and all(
+                tokens / held < 0.7 * min(each[2] / each[at] for each in shorter)
+                for at, held in enumerate((sent, size))
+            )
+            cut = tokens * MOST_PER_TOKEN < sent or few
             if not cut:
-                self._read.append((sent, tokens))
+                self._read.append((sent, size, tokens))
             elif not self._cuts:
                 self._cuts = True
                 likely = f"{sent / CHARACTERS_PER_TOKEN:,.0f}"
@@ -633,8 +639,16 @@ def _ran_out(failure: HttpFailure) -> str:
 
 
 def _characters(prompt: Prompt) -> int:
+    return sum(map(len, _texts(prompt)))
+
+
+def _bytes(prompt: Prompt) -> int:
+    return sum(len(text.encode("utf-8", "replace")) for text in _texts(prompt))
+
+
+def _texts(prompt: Prompt) -> list[str]:
     gap = prompt.infill
-    return sum(len(m.content) for m in prompt.messages) + (len(gap.before) + len(gap.after) if gap else 0)
+    return [*(message.content for message in prompt.messages), *((gap.before, gap.after) if gap else ())]
 
 
 def _label(name: str) -> str:

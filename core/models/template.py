@@ -14,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Infill, Message, is_plain
 from rtc_inspector.core.models.gguf import without_marks
-from rtc_inspector.core.models.thoughts import begun_by
+from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""
@@ -35,15 +35,16 @@ class Renderer:
         control: Sequence[str] = (),
         infill: Sequence[str] = (),
         thinking: str = "off",
+        known: Sequence[Format] = FORMATS,
     ) -> None:
         """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one.
 
         `control`: texts of control tokens; `infill`: the marks of a gap, if the model has any; `thinking`: what a
-        template that knows of it is told, `off`, `free` for nothing, or how much.
+        template that knows of it is told, `off`, `free` for nothing, or how much; `known`: what thoughts may come in.
         """
         self._thinking: dict[str, object] = {} if thinking == "free" else {"enable_thinking": thinking != "off"}
         self._thinking |= {} if thinking in ("off", "free") else {"reasoning_effort": thinking}
-        self._control, self._marks = control, infill
+        self._control, self._marks, self._known = control, infill, known
         if style == "chat" and not template:
             raise ModelError(
                 "This model has no chat template, so the chat style cannot be used.",
@@ -67,10 +68,10 @@ class Renderer:
         if self.style == "completion":
             return completion(messages) + prefill
         try:
-            return _begun(self._chat(messages), prefill)
+            return self._begun(self._chat(messages), prefill)
         except TemplateError:
             # Gemma's and others' templates raise an error for a system turn.
-            return _begun(self._chat_merged(messages), prefill)
+            return self._begun(self._chat_merged(messages), prefill)
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None
 
@@ -81,6 +82,10 @@ class Renderer:
         before, after = (without_marks(side, self._control) for side in (infill.before, infill.after))
         prefix, suffix, middle = self._marks
         return prefix + before + suffix + after + middle
+
+    def _begun(self, rendered: str, prefill: str) -> str:
+        """Return the model's turn with the beginning of its answer, unless that would stand among its thoughts."""
+        return rendered if begun_by(rendered, self._known) else rendered + prefill
 
     def _chat_merged(self, messages: Sequence[Message]) -> str:
         """Once more without a system turn, which some templates refuse."""
@@ -98,11 +103,6 @@ class Renderer:
             tools=None,
             **self._thinking,
         )
-
-
-def _begun(rendered: str, prefill: str) -> str:
-    """The model's turn with the beginning of its answer, unless that would stand among its thoughts."""
-    return rendered if begun_by(rendered) else rendered + prefill
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:

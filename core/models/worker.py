@@ -53,11 +53,16 @@ class Session:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )
-            thinking = {"thinking": str(options.get("thinking", "off"))}
-            bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
-            self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"], **thinking)
+            self._known = formats(str(options.get("thought_tag", "")))
+            self.renderer = Renderer(
+                options["template"],
+                bos=self.native.special_text("bos"),
+                eos=self.native.special_text("eos"),
+                thinking=str(options.get("thinking", "off")),
+                known=self._known,
+                **options["prompt_style"],
+            )
             self.shape = find_shape(self.native, self.native.vocabulary)
-        self._known = formats(str(options.get("thought_tag", "")))
         # What a model thinks is told from its answer by tokens that are else left out of its text.
         self.native.shown = (TURN, *(mark for form in self._known for mark in (form.opening, form.closing)))
         self.context_size = int(options["context_size"])

@@ -142,53 +142,26 @@ class OracleSettings:
         2048, "memory that tests may take", label="Memory, MiB", option="--memory", sign="MIB", least=64, rare=True
     )
     """Below 64 MiB not even a small project's tests start."""
-    processes: int = setting(256, "processes that tests may have at a time", label="Processes at most", rare=True)
+    processes: int = 256  # that tests may have at a time
     scratch_mib: int = setting(
         256, "that tests may write", label="Files, MiB", option="--scratch", sign="MIB", rare=True
     )
-    output_kib: int = setting(
-        256, "that tests may print", label="Output, KiB", option="--output-limit", sign="KIB", rare=True
-    )
-    identity_runs: int = setting(
-        3, "runs of the unmodified suite that each test must pass", label="Runs of the suite", most=100, rare=True
-    )
-    repeat_seconds: float = setting(
-        120.0,
-        "that each of those runs after the first may take; tests too slow for it are not trusted",
-        label="Seconds of a repetition",
-        sign="S",
-        rare=True,
-    )
+    output_kib: int = 256  # of their output
+    identity_runs: int = 3  # runs of the unmodified suite that each test must pass
+    repeat_seconds: float = 120.0  # of each such run after the first; tests too slow for it are not trusted
     test_timeout_floor: float = setting(
         2.0,
-        "that any test may take; more where --test-factor times what it took is more",
+        "that any test may take; more where ten times what it took is more",
         label="Seconds of a test",
         option="--test-seconds",
         sign="S",
         rare=True,
     )
-    test_timeout_factor: float = setting(
-        10.0,
-        "times what a test took that it may take",
-        label="Times what a test took",
-        option="--test-factor",
-        rare=True,
+    test_timeout_factor: float = 10.0  # times what a test took that it may take
+    total_timeout_floor: float = (
+        5.0  # seconds that a candidate's tests may take together, or a multiple of what they took
     )
-    total_timeout_floor: float = setting(
-        5.0,
-        "that a candidate's tests may take together; more where --total-factor times what they took is more",
-        label="Seconds of a verdict",
-        option="--total-seconds",
-        sign="S",
-        rare=True,
-    )
-    total_timeout_factor: float = setting(
-        3.0,
-        "times what its tests took together that a candidate may take",
-        label="Times what its tests took",
-        option="--total-factor",
-        rare=True,
-    )
+    total_timeout_factor: float = 3.0  # times what its tests took together that a candidate may take
     suite_timeout: float = setting(
         600.0,
         "that the unmodified tests may take together",
@@ -253,14 +226,7 @@ class RunSettings:
     forward_max_tokens: int = setting(128, "room for a description", label="Tokens at most")
     backward_max_tokens: int = setting(256, "room for the code", label="Tokens of code at most", same_row="for code")
     seed: int = setting(0, "of every random choice", label="Seed", sign="S", least=-MOST_OF_SEED, most=MOST_OF_SEED)
-    wave: int = setting(
-        2,
-        "items worked on together: more fill the model's batches better",
-        label="Items worked on together",
-        most=1000,
-        resumable=True,
-        rare=True,
-    )
+    wave: int = 2  # items worked on together: more fill the model's batches better
     budget_tokens: int | None = setting(
         None,
         "tokens read and written after which the run pauses; resume it with more",

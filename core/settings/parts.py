@@ -21,9 +21,7 @@ class RegionSettings:
     allow_overlap: bool = setting(
         False, "regions may share characters", label="Regions may share characters", rare=True
     )
-    allow_docstring_start: bool = setting(
-        False, "regions may begin with a docstring", label="Regions may begin with a docstring", rare=True
-    )
+    allow_docstring_start: bool = False  # regions may begin with a docstring
     coverage: str = setting(
         "all",
         "lines of a region that tests must run",
@@ -100,14 +98,7 @@ class EditSettings:
         same_row="until",
         unless=_HISTORY,
     )
-    min_characters: int = setting(
-        16,
-        "of the old and of the new code, its surroundings included, at least",
-        label="Characters of an edit at least",
-        option="--min-edit-characters",
-        below="edit.max_characters",
-        rare=True,
-    )
+    min_characters: int = 16  # of the old and of the new code, its surroundings included, at least
     max_characters: int = setting(
         800, "of the old or the new code", label="Characters, at most", option="--max-edit-characters"
     )
@@ -118,23 +109,8 @@ class EditSettings:
         option="--max-edit-lines",
         same_row="changed lines",
     )
-    context: int = setting(
-        3,
-        "unchanged lines shown around a change",
-        label="Lines around a change",
-        option="--edit-context",
-        least=0,
-        rare=True,
-        unless=_HISTORY,
-    )
-    max_files: int = setting(
-        25,
-        "files that a commit may touch and be no bulk change",
-        label="Files of a commit at most",
-        option="--max-edit-files",
-        rare=True,
-        unless=_HISTORY,
-    )
+    context: int = 3  # unchanged lines shown around a change
+    max_files: int = 25  # files that a commit may touch and be no bulk change
     tests: bool = setting(
         False,
         "judge by the tests of each edit's commit as well",

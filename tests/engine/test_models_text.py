@@ -11,7 +11,7 @@ from rtc_inspector.core.generation import PLAIN, Block, Message
 from rtc_inspector.core.models.engine import loops
 from rtc_inspector.core.models.template import Renderer, completion, merge_system
 from rtc_inspector.core.models.textstream import Ending, TextStream
-from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by
+from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by, formats
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 
@@ -146,6 +146,8 @@ def test_a_template_that_begins_the_thoughts_gets_no_answer_begun_among_them() -
     renderer = Renderer("{{ messages[0].content }}<think>\n", "chat", "", "")
     assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<think>"
     assert begun_by("Why?<think>\n") and not begun_by("Why?<think>\n\n</think>\n\n")
+    renderer = Renderer("{{ messages[0].content }}<ponder>\n", "chat", "", "", known=formats("ponder"))
+    assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<ponder>"
 
 
 def test_a_plain_text_is_asked_as_it_is_in_every_style() -> None:

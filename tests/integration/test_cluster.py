@@ -219,7 +219,7 @@ def command(base: Path, database: Path, cluster: str) -> list[str]:
     """The same run from the command line."""
     words = ["run", base / "shop", "--model", base / "models" / "model.gguf", "--db", database, "--cluster", cluster]
     words += ["--regions", 2, "--forward-samples", 1, "--context", 1024, "--threads", 1, "--seed", 3]
-    words += ["--forward-max-tokens", 16, "--backward-max-tokens", 24, "--identity-runs", 1]
+    words += ["--forward-max-tokens", 16, "--backward-max-tokens", 24]
     return [sys.executable, "-m", "rtc_inspector", *map(str, words)]
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from chat_server import KINDS, PLAIN, Answer, Kind, chat_server, completion, events, forbidden
@@ -296,6 +297,22 @@ def test_prompts_that_a_server_cuts_without_a_word_are_found() -> None:
         found = {int(each.id): each.cut for each in told.model.generate(asked)}
     assert found == {2400: False, 3000: False, 4000: False, 6200: True, 12000: True}
     assert [text for text in told.notices if "without a word" in text and "--context 1024" in text] == told.notices
+
+
+def test_another_script_is_no_cut_prompt() -> None:
+    """Chinese takes about a token for each character, English one for four: neither prompt was cut."""
+
+    def script(number: int, body: dict[str, Any]) -> Answer:
+        text = body["messages"][0]["content"]
+        read = len(text) * 9 // 10 if text[0] == "字" else len(text) // 4
+        return 200, completion("x", usage={"prompt_tokens": read, "completion_tokens": 1}), {}
+
+    with chat_server(script) as server:
+        told = Told(server.address)
+        for text in ("字" * 2400, "word" * 1500):
+            (found,) = told.model.generate([Request("0", Prompt((Message("user", text),)), 0.0, 0, 9)])
+            assert not found.cut
+    assert not told.notices
 
 
 # --------------------------------------------------------------------------- streams

@@ -56,7 +56,7 @@ KEPT = 50
 ROOM_MIB = 1024
 """Beside `--scratch`: for the copy of the tree and what builds keep."""
 THREADS = 4
-"""Times `--processes`: the runtimes of these languages start a dozen threads each, which count."""
+"""Times `OracleSettings.processes`: the runtimes of these languages start a dozen threads each, which count."""
 MOST_UNITS = 400
 """Test files or packages that are learned one by one; beyond it every candidate runs the whole command."""
 CHEAP = 0.2
