@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from rtc_inspector.core.metrics.codebleu import NAMES, PARTS, all_scores, scores, shared_ngrams
-from rtc_inspector.core.settings import usable_cores
+from rtc_inspector.core.platform import usable_cores
 
 RECORDED = Path(__file__).resolve().parents[1] / "tests" / "stored" / "metric-values.json.gz"
 SINGLE = 300
