@@ -103,6 +103,6 @@ def _read(path: Path) -> str:
 def _print_verdict(verdict: Verdict) -> None:
     print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
     if verdict.flags:
-        print(f"  odd, but proves nothing: {', '.join(verdict.flags)}")
+        print(f"  {', '.join(verdict.flags)}")
     for test in (test for test in verdict.tests if test.outcome != "missing"):
         print(f"  {test.outcome:8} {test.node_id}  {headline(test.message)}".rstrip())

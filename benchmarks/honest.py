@@ -73,7 +73,7 @@ def _tell(name: str, found: Counter[str]) -> None:
 
 
 def survey(folders: Sequence[Path], wanted: int, seed: int) -> None:
-    """Screen public functions, drawn by lot, as if each had been written anew; say how many are held up and flagged."""
+    """Screen public functions, drawn by lot, as if each had been written anew; say how many are held up."""
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py")) if "test" not in str(path)]
     functions = [found for path in paths for found in _functions(path)]
     chosen = random.Random(seed).sample(functions, min(wanted, len(functions)))
@@ -82,12 +82,12 @@ def survey(folders: Sequence[Path], wanted: int, seed: int) -> None:
 
 
 def _screen(what: str, functions: Sequence[Function]) -> None:
-    screened = [(where, name, *screen(emptied, text)) for where, name, emptied, text in functions]
-    for where, name, reasons, _ in screened:
-        if reasons:
+    held = 0
+    for where, name, emptied, text in functions:
+        if reasons := screen(emptied, text):
+            held += 1
             _note(f"{where} {name}: {', '.join(reasons)}")
-    held, flagged = (sum(bool(one[place]) for one in screened) for place in (2, 3))
-    print(f"{what}={len(functions)}\n{what}_held_up={held}\n{what}_flagged={flagged}")
+    print(f"{what}={len(functions)}\n{what}_held_up={held}")
 
 
 def _functions(path: Path) -> Iterator[Function]:

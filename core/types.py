@@ -290,8 +290,7 @@ class Verdict:
         detail: one sentence a person can read.
         output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
         oracle: which oracle judged, e.g. `tests/bubblewrap`.
-        flags: what was odd about the candidate but proves nothing, e.g. `frames`, `subprocess`; changes no score. So is
-            NEAR_LIMIT: a slower or faster machine may say something else.
+        flags: NEAR_LIMIT where a slower or faster machine may say something else; changes no score.
     """
 
     outcome: Outcome

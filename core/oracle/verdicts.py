@@ -12,7 +12,7 @@ from rtc_inspector.core.types import NEAR_LIMIT, Outcome, TestResult, Verdict
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
 READS = "reads "
-"""How events begin that are held against a candidate; the others are flags."""
+"""How events begin that are held against a candidate."""
 TEST_DATA = READS + "data of tests"
 OUTLIVES = "a process that goes on"
 
@@ -47,19 +47,16 @@ class Observation:
 
     @classmethod
     def of(cls, reply: Mapping[str, Any]) -> Observation:
-        """Sort the frames of a reply."""
         found = cls(reply)
         for kind, *values in reply["frames"]:
             found.frames.setdefault(kind, []).append(values)
         return found
 
     def __contains__(self, kind: str) -> bool:
-        """Return whether such a frame came."""
         return kind in self.frames
 
     @property
     def out_of_time(self) -> bool:
-        """Return whether it was killed for taking too long."""
         return str(self.reply.get("killed", "")).endswith("timeout")
 
     @property
@@ -83,18 +80,10 @@ class Observation:
         """Return what was heard and the unmodified project does not do, with the file that did it."""
         return [(event, file) for event, file in self.all("audit") if not allowed.covers(event, file)]
 
-    def flags(self, allowed: Allowances) -> tuple[str, ...]:
-        """Return what is odd about the candidate but proves nothing."""
-        written = {flag for values in self.all("screen") for flag in values[1]}
-        done = {event for event, _ in self.new_events(allowed) if not event.startswith(READS)}
-        return tuple(sorted(written | done | ({NEAR_LIMIT} if self.near_limit else set())))
-
     def all(self, kind: str) -> list[list[Any]]:
-        """The frames of a kind, in order."""
         return self.frames.get(kind, [])
 
     def tests(self) -> tuple[TestResult, ...]:
-        """The tests that ran to their end, in order."""
         return tuple(
             TestResult(test, _public(outcome), message, seconds, _signature(outcome, message, recorded))
             for test, outcome, seconds, message, _, _, recorded in self.all("test")
@@ -115,7 +104,6 @@ class Observation:
 
 
 def _public(outcome: str) -> str:
-    """The closed set of TestResult."""
     return {"xfailed": "skipped", "xpassed": "failed"}.get(outcome, outcome)
 
 
@@ -157,7 +145,7 @@ def conclude(
     outcome, detail = _outcome(observed, results, expected, allowed)
     results += _unfinished(observed, results, expected, outcome)
     output = observed.output(output_limit, shown, broken_off=outcome is Outcome.CRASH)
-    return Verdict(outcome, seconds, results, detail, output, oracle, observed.flags(allowed))
+    return Verdict(outcome, seconds, results, detail, output, oracle, (NEAR_LIMIT,) if observed.near_limit else ())
 
 
 def merged(verdicts: Sequence[Verdict]) -> Verdict:
@@ -218,7 +206,6 @@ def _collection(observed: Observation) -> tuple[Outcome, str]:
 
 
 def _abnormal(observed: Observation) -> tuple[Outcome, str]:
-    """The process ended before its last report."""
     reply, test = observed.reply, observed.reply["test"]
     where = f" in {test}" if test else ""
     if reply["signal"] == 9 and not any(event == "signals" for event, _ in observed.all("audit")):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import textwrap
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rtc_inspector.core.oracle.inside.scratch import Scratch, remove
+from rtc_inspector.core.oracle.inside.scratch import Scratch, remove, unescaped
 from rtc_inspector.core.oracle.inside.tampering import snapshot
 
 
@@ -81,3 +83,21 @@ def test_other_code_is_named_where_setting_it_was_heard_of() -> None:
     finally:
         textwrap.dedent.__code__ = code
     assert changes(True) == []
+
+
+def test_places_of_mounts_are_read_with_all_that_the_kernel_escapes() -> None:
+    assert unescaped(b"/a\\040b\\011c\\012d\\134e\\043f") == b"/a b\tc\nd\\e#f"
+
+
+def test_a_pool_that_was_there_before_hides_no_thread_that_goes_on() -> None:
+    release = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        changes = snapshot()
+        thread = threading.Thread(target=release.wait)
+        thread.start()
+        try:
+            assert changes(False) == ["a thread that goes on"]
+        finally:
+            release.set()
+            thread.join()

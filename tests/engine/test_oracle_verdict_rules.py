@@ -21,7 +21,7 @@ TESTS = ("t.py::a", "t.py::b")
 def frames(**changes: Any) -> list[list[Any]]:
     """What a clean pass sends; a keyword set to None leaves that kind out."""
     usual: dict[str, list[list[Any]]] = {
-        "screen": [[[], []]],
+        "screen": [[[]]],
         "collected": [[list(TESTS)]],
         "start": [[test] for test in TESTS],
         "test": [[test, "passed", 0.1, "", "said", 0, ""] for test in TESTS],
@@ -65,7 +65,7 @@ SUSPICIOUS = [
     ({"evidence": [[["failed", "passed"], []], [["failed", "passed"], []]]}, {}),
     ({"end": [[True], [True]]}, {}),
     ({"end": [[False]]}, {}),
-    ({"screen": [[["it defines __eq__"], []]]}, {}),
+    ({"screen": [[["it defines __eq__"]]]}, {}),
     ({"audit": [["reads test_a.py", "other.py"]]}, {}),
     ({"audit": [["reads data of tests", "lib.py"]]}, {}),
     ({}, {"outlived": True}),
@@ -81,13 +81,6 @@ def test_a_pass_without_all_its_evidence_is_tampered(changes: dict[str, Any], re
 def test_what_the_project_does_itself_is_no_evidence_against_a_candidate() -> None:
     usual = frames(evidence=[[["failed", "passed"], ["allowed.change"]]], audit=[["reads test_a.py", "lib.py"]])
     assert verdict(usual) is Outcome.PASS
-
-
-def test_what_is_odd_is_a_flag_unless_the_project_does_it_itself() -> None:
-    sent = frames(screen=[[[], ["gc"]]], audit=[["fork", "lib.py"], ["fork", "other.py"], ["subprocess", "lib.py"]])
-    found = judged(sent)
-    assert (found.outcome, found.flags) == (Outcome.PASS, ("fork", "gc", "subprocess"))
-    assert judged(frames(audit=[["fork", "lib.py"]])).flags == ()
 
 
 OTHER = [
@@ -195,7 +188,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_ordinary_code_is_neither_held_up_nor_flagged(text: str) -> None:
-    assert screen("x = 0\n", text) == ([], [])
+    assert screen("x = 0\n", text) == []
 
 
 OWN_PARTS = [
@@ -213,7 +206,7 @@ OWN_PARTS = [
 
 @pytest.mark.parametrize("text", OWN_PARTS)
 def test_a_comparison_of_a_values_own_parts_is_as_honest_as_a_dataclass(text: str) -> None:
-    assert screen("x = 0\n", text) == ([], [])
+    assert screen("x = 0\n", text) == []
 
 
 HONEST = "class A:\n    def __eq__(self, other): return self.x == other.x\n"
@@ -231,7 +224,7 @@ FORMS = [
 
 @pytest.mark.parametrize("anew", FORMS)
 def test_a_comparison_that_was_there_may_be_written_anew(anew: str) -> None:
-    assert screen(HONEST, anew) == ([], [])
+    assert screen(HONEST, anew) == []
 
 
 FIXED = [
@@ -248,8 +241,8 @@ FIXED = [
 
 @pytest.mark.parametrize("text", FIXED)
 def test_a_comparison_that_says_the_same_of_everything_is_held_up(text: str) -> None:
-    assert screen(HONEST, text)[0] == ["__eq__ says the same of everything"]
-    assert screen(text, text) == ([], [])
+    assert screen(HONEST, text) == ["__eq__ says the same of everything"]
+    assert screen(text, text) == []
 
 
 BROUGHT = [
@@ -288,27 +281,5 @@ BROUGHT = [
 
 @pytest.mark.parametrize("text", BROUGHT)
 def test_a_candidate_brings_no_comparison_along_and_reads_no_tests(text: str) -> None:
-    assert len(screen("x = 0\n", text)[0]) == 1
-    assert screen(text, text) == ([], [])
-
-
-ODD = {
-    "import gc, os\n": ["gc"],
-    "import inspect\nx = inspect.signature(f)\n": ["inspect"],
-    "from pytest import skip\n": ["test framework"],
-    "from unittest.mock import Mock\n": ["test framework"],
-    "import _pytest.reports as r\n": ["test framework"],
-    "x = sys._getframe(1).f_locals\n": ["frames"],
-    "import ctypes\n": ["ctypes"],
-    "sys.settrace(f)\n": ["tracing"],
-    "sys.meta_path.insert(0, f)\n": ["import system"],
-    "x = f.__code__\n": ["internals"],
-    "x = open('/proc/self/stat')\n": ["/proc"],
-    "import ｇｃ\n\nｇｃ.unfreeze()\n": ["gc"],
-}
-
-
-@pytest.mark.parametrize("text", ODD)
-def test_what_is_odd_is_flagged(text: str) -> None:
-    assert screen("x = 0\n", text) == ([], ODD[text])
-    assert screen(text, text + "x = 1\n" + text) == ([], [])
+    assert len(screen("x = 0\n", text)) == 1
+    assert screen(text, text) == []

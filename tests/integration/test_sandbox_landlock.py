@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -84,6 +85,19 @@ except RuntimeError:
     print(made, flush=True)
 """
     assert 0 < int(said(LandlockSandbox(), launch(code))) <= LIMITS.processes
+
+
+def test_orders_of_file_systems_are_not_carried_out() -> None:
+    """Such as FICLONE, FS_IOC_GETFLAGS and FITRIM: files that can be read only could be changed by some of them."""
+    code = """
+import errno, fcntl
+for order in (0x40049409, 0x80086601, 0xC0185879, 0x6686):
+    try:
+        fcntl.ioctl(0, order, bytearray(64))
+    except OSError as error:
+        print(errno.errorcode[error.errno], flush=True)
+"""
+    assert said(LandlockSandbox(), launch(code)).split() == [errno.errorcode[errno.ENOTSUP]] * 4
 
 
 def test_everything_ends_with_the_caller(tmp_path: Path) -> None:

@@ -228,7 +228,6 @@ class Plain:
                     self._codes[file] = compile(source.read(), path, "exec", dont_inherit=True)
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
-        """Run the request in this child."""
         if request.get("changes") and not take_up(send, request, self._config, self._finder):
             return
         leave = os._exit
@@ -282,7 +281,7 @@ class Plain:
         try:
             text = change["text"].encode(change["encoding"])
             tree: Any = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-            if not confined(tree) or any(screen(change["original"], change["text"])):
+            if not confined(tree) or screen(change["original"], change["text"]):
                 return False
             self._finder.place(path, text, compile(tree, path, "exec", dont_inherit=True), ".".join(_module_of(change)))
         except REFUSALS:
@@ -358,7 +357,6 @@ class _Calls:
         self.modules: list[ModuleType] = []
 
     def load(self, file: str, code: CodeType) -> None:
-        """Import a file of tests, or report that the program cannot be imported."""
         module = ModuleType(_module_name(file))
         module.__file__ = os.path.join(self._root, file)
         sys.modules[module.__name__] = module
@@ -372,7 +370,6 @@ class _Calls:
         self.modules.append(module)
 
     def all(self) -> None:
-        """The tests in their order."""
         found = [test for test in self._tests if test in self._functions]
         self._send("collected", found, wait=True)
         for test in found:

@@ -65,8 +65,7 @@ def serve(
     send: Send, request: dict[str, Any], texts: dict[str, bytes], finder: CandidateFinder, codes: dict[str, CodeType]
 ) -> None:
     """Screen what compiles, and have this interpreter and those to come read it. `codes`: what is compiled already."""
-    screened = [screen(change["original"], change["text"]) for change in request["changes"]]
-    send("screen", *([found for one in screened for found in one[kind]] for kind in (0, 1)))
+    send("screen", [reason for change in request["changes"] for reason in screen(change["original"], change["text"])])
     for path, text in texts.items():
         finder.place(path, text, codes.get(path))
     folder = _folder()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from typing import Tuple
 
@@ -86,12 +87,16 @@ def _mounts() -> list[str]:
     """Return the folders and files at which something is mounted; empty where the system does not tell."""
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
         points = [line.split()[4] for line in file]
-        return [os.fsdecode(point.replace(b"\\040", b" ").replace(b"\\134", b"\\")) for point in points]
+        return [os.fsdecode(unescaped(point)) for point in points]
     return []
 
 
+def unescaped(point: bytes) -> bytes:
+    """Return a path as it is, of which the kernel writes blanks and the like as octal numbers."""
+    return re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found.group(1), 8)]), point)
+
+
 def _held(folder: str, mounts: list[str]) -> set[str]:
-    """Entries of `folder` that are mounts or have some below them."""
     start = folder.rstrip("/") + "/"
     return {point[len(start) :].split("/", 1)[0] for point in mounts if point.startswith(start)}
 

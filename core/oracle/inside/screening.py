@@ -22,28 +22,9 @@ COMPARISONS = frozenset(_COMPARISONS.split())
 own parts, as a dataclass does."""
 KNOWN_PARTS = frozenset().union(*map(dir, (0, 0.0, 0j, "", b"", [], (), {}, set(), range(0), slice(0))))
 """Parts that values of the language have: a comparison of those could hold of what the tests expect."""
-MODULES = {
-    "gc": "gc",
-    "inspect": "inspect",
-    "ctypes": "ctypes",
-    "_ctypes": "ctypes",
-    **dict.fromkeys(("pytest", "_pytest", "pluggy", "unittest", "doctest"), "test framework"),
-}
-"""Modules, and the flag of who imports one."""
-_FRAMES = """
-_getframe _current_frames currentframe getouterframes getinnerframes walk_stack walk_tb extract_stack format_stack
-print_stack f_back f_globals f_locals f_builtins tb_frame gi_frame cr_frame ag_frame
-"""
-NAMES = {
-    **dict.fromkeys(_FRAMES.split(), "frames"),
-    **dict.fromkeys(("settrace", "setprofile", "addaudithook"), "tracing"),
-    **dict.fromkeys(("meta_path", "path_hooks", "path_importer_cache", "__loader__"), "import system"),
-    **dict.fromkeys(("__subclasses__", "__globals__", "__builtins__", "__code__", "__closure__"), "internals"),
-}
-"""Names, and the flag of who uses one."""
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """As Python counts lines; `str.splitlines` splits at more characters."""
-WORDS = re.compile(r"\b(?:%s|ANY|compare)\b|/proc/|test" % "|".join([*COMPARISONS, *MODULES, *NAMES]))
+WORDS = re.compile(r"\b(?:%s|ANY|compare)\b|test" % "|".join(COMPARISONS))
 MOCKS = frozenset(["mock", "unittest"])
 TEST_MODULE = re.compile(r"conftest|test_\w*|\w+_tests?")
 
@@ -51,23 +32,20 @@ Function = Tuple[ast.arguments, Any]
 """Arguments of a function and its body: statements, or the one expression of a lambda."""
 
 
-def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
-    """Why a pass of the candidate would prove nothing, and which flags it gets; both empty for most."""
+def screen(original: str, candidate: str) -> list[str]:
+    """Return why a pass of the candidate would prove nothing; empty for most."""
     # Most candidates have none of the words, or as many as the original: then nothing needs to be parsed.
     words = WORDS.findall(candidate)
     plain = candidate.isascii() and COMPARISONS.isdisjoint(words)  # Python reads many letters as the same name
     if plain and (not words or not Counter(words) - Counter(WORDS.findall(original))):
-        return [], []
+        return []
     known, found = _parts(original), _Parts(candidate)
     gone, come = known.without(found), found.without(known)
     mocked = known.mocked or _mocks(come)
     if mocked is not known.mocked:  # then what stands in both texts may mean something else
         gone, come = known.statements, found.statements
     before, after = _Found(gone, known.mocked), _Found(come, mocked, own_parts=True)
-    flags = set(after.flags)
-    if flags:
-        flags -= set(_Found(known.statements, known.mocked).flags)
-    return sorted(after.held - before.held), sorted(flags)
+    return sorted(after.held - before.held)
 
 
 def prepare(original: str) -> None:
@@ -88,18 +66,15 @@ class _Parts:
     """
 
     def __init__(self, text: str) -> None:
-        """The text compiles."""
         lines = LINE.findall(text)
         self.statements: list[ast.stmt] = ast.parse(text).body
         self._texts = ["".join(lines[_first(node) - 1 : node.end_lineno]) for node in self.statements]
 
     @functools.cached_property
     def mocked(self) -> bool:
-        """Return whether a module of mocks is imported anywhere."""
         return _mocks(self.statements)
 
     def without(self, other: _Parts) -> list[ast.stmt]:
-        """The statements that the other text has not, or not as often."""
         left, found = Counter(other._texts), []
         for statement, text in zip(self.statements, self._texts):
             if left[text] > 0:
@@ -113,7 +88,6 @@ _parts = functools.lru_cache(maxsize=32)(_Parts)
 
 
 def _first(node: Any) -> int:
-    """The line that a statement begins in, its decorators included."""
     first: int = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
     return first
 
@@ -128,7 +102,6 @@ class _Found:
 
     Attributes:
         held: reasons not to believe a pass, each as often as it is met.
-        flags: likewise of what is odd.
     """
 
     def __init__(self, statements: list[ast.stmt], mocked: bool, own_parts: bool = False) -> None:
@@ -138,12 +111,10 @@ class _Found:
         nodes = [node for statement in statements for node in ast.walk(statement)]
         self._called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self.held: Counter[str] = Counter()
-        self.flags: Counter[str] = Counter()
         for node in nodes:
             self.held.update(self._comparing(node))
             self.held.update("a test module is imported" for path in _imported(node) if _is_of_tests(path))
             self.held.update("mock.ANY equals everything" for name in _names(node) if mocked and name == "ANY")
-            self.flags.update(_odd(node))
 
     def _comparing(self, node: ast.AST) -> Iterator[str]:
         """A comparison that is defined here, in whatever way, and one that has nothing to do with what is compared."""
@@ -223,7 +194,6 @@ def _is_guard(node: ast.stmt, other: str) -> bool:
 
 
 def _is_check(node: ast.expr, other: str) -> bool:
-    """Return whether it is `isinstance(other, X)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "isinstance" or not node.args:
         return False
     return getattr(node.args[0], "id", "") == other
@@ -270,7 +240,6 @@ def _mirrors(node: ast.expr, own: str, other: str, asked: tuple[Any, ...], stric
 
 
 def _dump(node: ast.expr, names: dict[str, str]) -> str:
-    """A text of the expression in which some names stand under others."""
     text = ast.dump(node)
     for name, instead in names.items():
         text = text.replace("Name(id=%r," % name, "Name(id=%s," % instead)
@@ -339,10 +308,3 @@ def _is_of_tests(path: str) -> bool:
     """Return whether a module is one of tests by its name; `django.test` and `numpy.testing` are not."""
     parts = [part for part in path.split(".") if part]
     return parts[:1] in (["test"], ["tests"]) or any(map(TEST_MODULE.fullmatch, parts))
-
-
-def _odd(node: ast.AST) -> Iterator[str]:
-    yield from (MODULES[part] for path in _imported(node) for part in path.split(".") if part in MODULES)
-    yield from (NAMES[name] for name in _names(node) if name in NAMES)
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/proc/" in node.value:
-        yield "/proc"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
-import gc
 import importlib.util
 import operator
 import os
@@ -21,21 +19,14 @@ from typing import Any
 from .child import Send
 
 READS = "reads "
-"""How events begin that are held against a candidate; the others become flags."""
+"""How events begin that are held against a candidate."""
 DATA = READS + "data of tests"
-ODD = {
-    **dict.fromkeys(("gc.get_objects", "gc.get_referrers", "gc.get_referents"), "gc"),
-    **dict.fromkeys(("sys._getframe", "sys._current_frames", "sys._current_exceptions"), "frames"),
-    **dict.fromkeys(("sys.settrace", "sys.setprofile", "sys.addaudithook"), "tracing"),
-    **dict.fromkeys(("os.fork", "os.forkpty"), "fork"),
-    **dict.fromkeys(("os.kill", "os.killpg", "signal.pthread_kill"), "signals"),
-    **dict.fromkeys(("subprocess.Popen", "os.posix_spawn", "os.system", "os.exec"), "subprocess"),
-    **dict.fromkeys(("ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.call_function"), "ctypes"),
-}
-"""Audit event -> flag."""
+PROGRAMS = frozenset(["subprocess.Popen", "os.posix_spawn", "os.system", "os.exec"])
+SIGNALS = frozenset(["os.kill", "os.killpg", "signal.pthread_kill"])
 QUOTING = ("traceback.py", "warnings.py", "rewrite.py")
 SETTING = "object.__setattr__"
 """What is heard where the code of a function is set, or the bases of a class."""
+PATCHING = frozenset([SETTING, "ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.call_function"])
 OPENING = ("open", "os.symlink", "os.link")
 TEST_FOLDERS = frozenset(["test", "tests", "testing"])
 NAMES_TESTS = re.compile(r"(?<![\w-])tests?/|(?<![\w-])tests\b|\btest_\w*\.py|_test\.py|\bconftest\b|\btest[\w]*\*")
@@ -94,62 +85,53 @@ def hear_audit(send: Send, places: Places, request: dict[str, Any]) -> Callable[
 
     The files that `request` changes are no tests. The function returned says whether functions may have other code.
     """
-    heard, patching = frozenset([*ODD, *OPENING]), frozenset([SETTING, *(e for e in ODD if ODD[e] == "ctypes")])
+    heard = PROGRAMS | SIGNALS | frozenset(OPENING)
     frame_of, thread = sys._getframe, get_ident
     places.changed = frozenset(places.root + change["path"] for change in request.get("changes", ()))
     seen: set[tuple[str, str]] = set()
     busy: set[int] = set()
     patched = False
 
-    def behind(frame: Any, event: str) -> str:
+    def behind(frame: Any) -> str:
         """The project's file that is behind what a library does; empty where that is the library's own affair.
 
         Tracebacks and warnings quote lines of tests, and so does `inspect.stack`: `logging.exception` is honest where
-        the exception comes from a callback of a test. Modules do all sorts of things while they are imported.
+        the exception comes from a callback of a test.
         """
         for _ in range(MOST_FRAMES):
             code = frame.f_code
             if places.own(code.co_filename):
                 return str(code.co_filename)
-            file, name = basename(code.co_filename), code.co_name
-            if event.startswith(READS) and (file in QUOTING or name in ("getframeinfo", "get_code")):
-                break
-            if not event.startswith(READS) and file.startswith("<frozen importlib"):
+            if basename(code.co_filename) in QUOTING or code.co_name in ("getframeinfo", "get_code"):
                 break
             frame = frame.f_back
             if frame is None:
                 break
         return ""
 
-    def named(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+    def named(event: str, arguments: tuple[Any, ...]) -> str:
         if event in OPENING:
-            yield places.of_tests(text_of(arguments[0]))
-            return
-        if ODD[event] == "subprocess" and NAMES_TESTS.search(repr(arguments[:2])):
-            yield READS + "tests by a program"
-        yield ODD[event]
+            return places.of_tests(text_of(arguments[0]))
+        if event in SIGNALS:
+            return "signals"
+        return READS + "tests by a program" if NAMES_TESTS.search(repr(arguments[:2])) else ""
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal patched
-        patched = patched or event in patching
+        patched = patched or event in PATCHING
         if event not in heard or thread() in busy:
             return
         busy.add(thread())
         try:
-            for told in filter(None, named(event, arguments)):
-                caller = frame_of(1)
-                # A library that looks at frames for its own sake, as `collections.namedtuple` does, is ordinary.
-                if told != "frames" or places.own(caller.f_code.co_filename):
-                    report(told, behind(caller, told))
+            told = named(event, arguments)
+            file = behind(frame_of(1)) if told else ""
+            if file and (told, file) not in seen and not places.of_tests(file):
+                seen.add((told, file))
+                send("audit", told, file)
         except ValueError:  # no such frame: the interpreter is about to end
             return
         finally:
             busy.discard(thread())
-
-    def report(told: str, file: str) -> None:
-        if file and (told, file) not in seen and not places.of_tests(file):
-            seen.add((told, file))
-            send("audit", told, file)
 
     sys.addaudithook(hook)
     return lambda: patched
@@ -164,12 +146,9 @@ STANDARD = os.path.dirname(os.__file__) + os.sep
 INSTALLED = ("site-packages", "dist-packages")
 PYTESTS = frozenset(["pdb.set_trace", "sys.unraisablehook", "threading.excepthook", "warnings._showwarnmsg_impl"])
 """What pytest replaces by itself while it runs."""
-CODE_OF, VALUE_OF = operator.attrgetter("__code__"), operator.attrgetter("value")
-DIFFERS, IS_NOT = operator.ne, operator.is_not
+CODE_OF, IS_NOT = operator.attrgetter("__code__"), operator.is_not
 HEAP = 1 << 9
 """Among the flags of a class: it was made by a `class` statement, or as one."""
-PROXIED, NUMBERED = 16, 24
-"""Where, in its object, a proxy keeps the address of its dictionary, and a dictionary its number."""
 GRACE = 0.2
 """Seconds that threads have to end, once the tests have."""
 
@@ -186,15 +165,6 @@ class _Owner:
         self._functions = [*_functions(self._held.values())]
         self._codes = [*map(CODE_OF, self._functions)]
 
-    def number(self) -> Any:
-        """Return what holds the number of the owner's dictionary, see `_numbered`.
-
-        A class shows its dictionary through a proxy.
-        """
-        names = vars(self.owner)
-        address = id(names) if type(names) is dict else _at(id(names) + PROXIED).value
-        return _at(address + NUMBERED)
-
     def changes(self) -> list[str]:
         """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
         now = vars(self.owner)
@@ -205,7 +175,6 @@ class _Owner:
         return [self._name() + "." + key for key in changed + added]
 
     def recoded(self) -> list[str]:
-        """Functions that have other code now."""
         pairs = zip(self._functions, self._codes)
         other = [function for function, code in pairs if CODE_OF(function) is not code]
         return [self._name() + "." + function.__name__ + ".__code__" for function in other]
@@ -237,35 +206,6 @@ def _functions(values: Iterable[Any]) -> Iterator[types.FunctionType]:
             yield value
 
 
-def _at(address: int) -> Any:
-    import ctypes
-
-    return ctypes.c_uint64.from_address(address)
-
-
-def _numbered() -> bool:
-    """Return whether Python keeps a number on each dictionary that changes with it, and it is where it is looked for.
-
-    Looking at the values themselves costs a forked process a copy of the page that each lies on.
-    """
-    if sys.implementation.name != "cpython" or sys.maxsize < 1 << 32 or vars(sys).get("abiflags"):
-        return False
-    with contextlib.suppress(ImportError):
-        kind, module = type("Tried", (), {}), types.ModuleType("tried")
-        proxy = vars(kind)
-        if _at(id(proxy) + PROXIED).value != id(gc.get_referents(proxy)[0]):
-            return False
-        for owner in (_Owner(kind), _Owner(module)):
-            number = owner.number()
-            for change in (setattr, setattr, delattr):
-                before = number.value
-                change(owner.owner, "tried", *([object()] if change is setattr else []))
-                if number.value == before:
-                    return False
-        return True
-    return False
-
-
 def snapshot() -> Callable[[bool], list[str]]:
     """Remember the framework and the standard library as they are; the function returned names what has changed.
 
@@ -276,15 +216,10 @@ def snapshot() -> Callable[[bool], list[str]]:
     owners += [_Owner(kind) for kind in _classes([module for _, module in modules])]
     names = [name for name, _ in modules if not name.startswith(OWN)]
     shown = [module for name, module in modules if not name.startswith(OWN)]
-    finders, threads = list(sys.meta_path), _threads()
-    numbers = [owner.number() for owner in owners] if _numbered() else []
-    before = [number.value for number in numbers]
+    finders, threads, idle = list(sys.meta_path), _threads(), _idle()
 
     def changes(recoded: bool) -> list[str]:
-        suspects = owners
-        if numbers and not recoded:
-            suspects = [*compress(owners, map(DIFFERS, map(VALUE_OF, numbers), before))]
-        found = {name for owner in suspects for name in owner.changes()}
+        found = {name for owner in owners for name in owner.changes()}
         if recoded:
             found.update(name for owner in owners for name in owner.recoded())
         found.update("sys.modules." + name for name in compress(names, map(IS_NOT, map(sys.modules.get, names), shown)))
@@ -292,7 +227,7 @@ def snapshot() -> Callable[[bool], list[str]]:
         found.update("meta_path." + type(finder).__name__ for finder in new)
         if sys.gettrace() is not None or sys.getprofile() is not None:
             found.add("sys.settrace")
-        if _outlive(threads):
+        if _outlive(threads, idle):
             found.add("a thread that goes on")
         return sorted(found - PYTESTS)
 
@@ -312,7 +247,6 @@ def _is_watched(name: str, module: Any) -> bool:
 
 
 def _classes(modules: list[Any]) -> list[type]:
-    """Classes that these modules define and that can be changed, each once."""
     found: dict[int, type] = {}
     for module in modules:
         for value in list(vars(module).values()):
@@ -325,12 +259,15 @@ def _threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def _outlive(threads: int) -> bool:
-    """Return whether more of them run than did, after a moment in which those that are about to end may do so."""
+def _outlive(threads: int, idle: int) -> bool:
+    """Return whether more of them run than did, after a moment in which those that are about to end may do so.
+
+    `idle`: how many of those waited for work in a pool, as further ones may.
+    """
     give_up = time.monotonic() + GRACE
     while (more := _threads() - threads) > 0:
         if time.monotonic() > give_up:
-            return more > _idle()
+            return more > _idle() - idle
         time.sleep(0.005)
     return False
 
@@ -380,5 +317,4 @@ class Watch:
                 self._owners[id(library)] = _Owner(library)
 
     def changes(self) -> list[str]:
-        """Names of what they no longer hold."""
         return [name for owner in self._owners.values() for name in (*owner.changes(), *owner.recoded())]

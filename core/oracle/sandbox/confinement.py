@@ -179,7 +179,6 @@ Instruction = tuple[int, int, int, int]
 
 
 def _known() -> Mapping[str, int]:
-    """Return the numbers of this processor, by name."""
     place = _ARCHITECTURES[platform.machine()][0]
     rows = (row.split() for row in _NUMBERS.replace("\n", "|").split("|") if row)
     return {name: int(numbers[place]) for name, *numbers in rows if numbers[place] != "-"}
@@ -217,7 +216,10 @@ def _by_arguments(version: int) -> Iterator[tuple[str, list[Instruction]]]:
     # into a terminal (TIOCSTI, TIOCLINUX), change flags of a file that is open for reading.
     yield "fcntl", [_argument(1), *(each for value in (8, 10, 15) for each in _if(value, errno.EPERM))]
     orders = (0x8901, 0x8902, 0x5412, 0x541C, 0x40086602, 0x401C5820, 0x40087602)
-    yield "ioctl", [_argument(1), *(each for value in orders for each in _if(value, errno.EPERM))]
+    order = [_argument(1), *(each for value in orders for each in _if(value, errno.EPERM))]
+    # What file systems take (btrfs, ext4 and fs-verity, XFS): some need no more than a file that is open for reading.
+    kinds = [each for kind in (0x9400, 0x6600, 0x5800) for each in _if(kind, errno.ENOTSUP)]
+    yield "ioctl", [*order, (_AND, 0, 0, 0xFF00), *kinds]
     if version < _OLDEST_TRUNCATE:  # then Landlock lets files be emptied that were not opened for writing
         yield "truncate", [(_RETURN, 0, 0, _FAIL | errno.EPERM)]
         yield "openat2", [(_RETURN, 0, 0, _FAIL | errno.ENOSYS)]
@@ -274,14 +276,12 @@ class Answers:
     def __init__(
         self, listener: int, program: int, plan: Confinement, descendants: Callable[[], Sequence[int]]
     ) -> None:
-        """`descendants` gives the processes below this one."""
         self._listener, self._program, self._descendants = listener, program, descendants
         self._scratch = os.path.realpath(plan["scratch"]) + "/"
         self._most = plan["processes"]
         self._names = {number: name for name, number in _known().items()}
 
     def fileno(self) -> int:
-        """Return what `select` waits on."""
         return self._listener
 
     def answer(self) -> None:
@@ -404,7 +404,6 @@ def _group(process: int) -> int:
 
 
 def _tasks(processes: Sequence[int]) -> int:
-    """Return how many threads they have in all."""
     count = 0
     for process in processes:
         with suppress(OSError):
