@@ -148,7 +148,7 @@ class Opening:
         used, since = processor_seconds(), time.perf_counter()
         words = [
             "-m",
-            "app",
+            "rtc_inspector",
             "judge",
             str(self._root),
             "--json",

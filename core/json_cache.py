@@ -37,7 +37,7 @@ class JsonCache:
             # Written aside and renamed: two windows may save the same key, and one may be killed in the middle.
             handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
             try:
-                with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
+                with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=1) as file:
                     json.dump(value, file)
                 Path(name).replace(self._file(key))
             finally:

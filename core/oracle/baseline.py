@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -62,17 +62,18 @@ class Baseline:
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """Node id -> baseline seconds."""
         return {test.node_id: test.seconds for test in (*self.suite.tests, *self.suite.own_order)}
+
+    def seconds_of(self, tests: Iterable[str]) -> float:
+        known = self.seconds
+        return sum(known.get(test, 0.0) for test in tests)
 
     def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
         """Seconds that a run of `tests` may take in all."""
-        known = self.seconds
-        spent = self.overhead + sum(known.get(test, 0.0) for test in tests)
+        spent = self.overhead + self.seconds_of(tests)
         return settings.total_timeout_floor + settings.total_timeout_factor * spent
 
     def by_file(self) -> dict[str, list[str]]:
-        """Test file -> its trusted tests."""
         found: dict[str, list[str]] = {}
         for test in self.suite.tests:
             found.setdefault(file_of(test.node_id), []).append(test.node_id)
@@ -90,7 +91,6 @@ class Baseline:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
         suite, coverage = self.suite, self.suite.coverage
         return {
             "tests": [[test.node_id, test.seconds] for test in suite.tests],
@@ -151,5 +151,4 @@ class Baseline:
         )
 
     def as_cached(self) -> Baseline:
-        """The same, its suite marked as taken from the cache."""
         return replace(self, suite=replace(self.suite, cached=True))

@@ -31,18 +31,16 @@ EACH = 1 << 10
 """What a verdict counts beside its texts."""
 
 
-class Memo:
+class VerdictCache:
     """Those asked for least recently go first. Thread-safe."""
 
     def __init__(self, characters: int = CHARACTERS) -> None:
-        """Keep at most `characters`."""
         self._most = characters
         self._held = 0
         self._known: OrderedDict[Hashable, Verdict] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Verdict | None:
-        """The verdict kept under `key`, if it still is."""
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
@@ -91,7 +89,7 @@ def fingerprint(
     `sandbox`: its name and image digest.
     """
     digest = hashlib.sha256()
-    config = {key: value for key, value in plan.config.items() if key != "coverage_folder"}
+    config = {key: value for key, value in plan.config.items() if key != "tracer"}
     facts = {
         "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],
         "distributions": sorted(_distributions(interpreter)),
@@ -112,7 +110,6 @@ def fingerprint(
 
 
 def _distributions(interpreter: Interpreter) -> Iterator[str]:
-    """Name and version as the folder is called, with its time of change."""
     for folder in interpreter.site_folders:
         for entry in os.scandir(folder):
             if entry.name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")):
@@ -169,10 +166,10 @@ class BaselineCache:
     """A folder of baselines. Trouble with it never stops a run: it is only a cache."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made when first needed."""
         self._files = JsonCache(folder, KEPT)
         self._seen = JsonCache(folder / "imported", KEPT)
         self._traced = JsonCache(folder / "traced", KEPT)
+        self._forecasts = JsonCache(folder / "forecasts", KEPT)
         self._admissions = JsonCache(folder / "admissions", KEPT)
 
     def load(self, key: str) -> Baseline | None:
@@ -183,20 +180,30 @@ class BaselineCache:
             return None
 
     def save(self, key: str, baseline: Baseline) -> None:
-        """Keep it, whole or not at all."""
         self._files.save(key, baseline.to_json())
 
     def traced(self, key: str) -> Traced | None:
         """Return the traced run kept under `key`, of a project of which no more is known yet."""
         try:
             data = self._traced.load(key)
-            return Traced(IdentityRun.from_json(data["run"]), tuple(map(Path, data["opened"])))
+            opened, endless = tuple(map(Path, data["opened"])), dict(data["endless"])
+            return Traced(IdentityRun.from_json(data["run"]), opened, bool(data["forked"]), endless)
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def keep_traced(self, key: str, traced: Traced) -> None:
-        """Keep what the first run showed."""
-        self._traced.save(key, {"run": traced.run.to_json(), "opened": list(map(str, traced.opened))})
+        opened, endless = list(map(str, traced.opened)), dict(traced.endless)
+        run, forked = traced.run.to_json(), traced.forked
+        self._traced.save(key, {"run": run, "opened": opened, "forked": forked, "endless": endless})
+
+    def forecast(self, root: str) -> dict[str, float]:
+        """Return what the last openings of a project's folder took, in seconds: `first`, `plain` and `learned`."""
+        found = self._forecasts.load(hashlib.sha256(root.encode("utf-8", "surrogatepass")).hexdigest())
+        return found if isinstance(found, dict) else {}
+
+    def keep_forecast(self, root: str, **seconds: float) -> None:
+        name = hashlib.sha256(root.encode("utf-8", "surrogatepass")).hexdigest()
+        self._forecasts.save(name, {**self.forecast(root), **seconds})
 
     def admissions(self, key: str) -> dict[str, Verdict]:
         """Return what deletions and own texts of regions came to, by digest."""
@@ -206,7 +213,6 @@ class BaselineCache:
             return {}
 
     def keep_admissions(self, key: str, verdicts: Mapping[str, Verdict]) -> None:
-        """Keep them: outcome, sentence, and which tests ran."""
         plain = {
             digest: [str(verdict.outcome), verdict.detail, [[test.node_id, test.outcome] for test in verdict.tests]]
             for digest, verdict in verdicts.items()
@@ -214,10 +220,8 @@ class BaselineCache:
         self._admissions.save(key, plain)
 
     def imported(self, key: str) -> set[str]:
-        """Files of the project that the tests are known to import."""
         found = self._seen.load(key)
         return {path for path in found if isinstance(path, str)} if isinstance(found, list) else set()
 
     def keep_imported(self, key: str, paths: Set[str]) -> None:
-        """Keep which files they import."""
         self._seen.save(key, sorted(paths))

@@ -89,7 +89,6 @@ class Install:
 
     @property
     def said(self) -> str:
-        """For people."""
         where = f"from {self.wheels}" if self.wheels is not None else "from the package index, over the network"
         named = ", ".join(self.wanted.sources) or "nothing is declared"
         text = f"Installing {len(self.wanted.lines)} requirements ({named}) {where}; they are kept for later runs."
@@ -136,13 +135,11 @@ def _given(file: Path) -> Mapping[str, list[str]]:
 
 
 def _declared(root: Path) -> Mapping[str, list[str]]:
-    """File -> lines: what the project needs, and what its tests do."""
     found = _read(root, OF_TESTS)
     return found if found != _read(root, ()) else _read(root, OF_DEVELOPERS)
 
 
 def _read(root: Path, names: Sequence[str]) -> Mapping[str, list[str]]:
-    """With the extras, groups and files of these names."""
     readers: dict[str, Callable[[Path], Iterator[str]]] = {
         "pyproject.toml": partial(_pyproject, names),
         "setup.cfg": partial(_setup_cfg, names),
@@ -188,7 +185,6 @@ def _pyproject(names: Sequence[str], file: Path) -> Iterator[str]:
 
 
 def _group(groups: Mapping[str, Any], name: str, seen: frozenset[str]) -> Iterator[str]:
-    """A dependency group with those it includes."""
     if name in seen:
         return
     for entry in groups.get(name) or ():
@@ -318,7 +314,6 @@ def _locked(folder: Path, name: str, beat: Beat) -> Iterator[None]:
 
 
 def _sweep(folder: Path, used: Path) -> None:
-    """Remove what nobody used for a long time."""
     for old in folder.iterdir():
         with suppress(OSError):  # another process may sweep too
             if old != used and old.is_dir() and old.stat().st_mtime < time.time() - KEPT_SECONDS:

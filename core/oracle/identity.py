@@ -17,7 +17,7 @@ from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.verdicts import OUTLIVES, Observation, headline
-from rtc_inspector.core.oracle.zygote import Listener, Reply, Zygote, ZygoteDied
+from rtc_inspector.core.oracle.zygote import START_PATIENCE, Listener, Reply, Zygote, ZygoteDied
 from rtc_inspector.core.types import CoverageMap, Report
 from rtc_inspector.core.waiting import Beat
 
@@ -58,7 +58,6 @@ class IdentityRun:
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values of a traced run."""
         names = ("collected", "outcomes", "errors", "lines", "modules", "early", "status", "seconds")
         imports = {path: sorted(lines) for path, lines in self.import_lines.items()}
         return {**{name: getattr(self, name) for name in names}, "import_lines": imports}
@@ -79,7 +78,6 @@ class IdentityRun:
         )
 
     def take(self, kind: str, values: list[Any]) -> None:
-        """Sort in one frame."""
         match kind:
             case "collected":
                 self.collected = list(values[0])
@@ -112,18 +110,15 @@ class IdentityRun:
 
     @property
     def passed(self) -> list[str]:
-        """Node ids of those that passed, in the order they were collected."""
         outcomes = self.outcomes
         return [test for test in dict.fromkeys(self.collected) if test in outcomes and outcomes[test][0] == "passed"]
 
     @property
     def passed_seconds(self) -> dict[str, float]:
-        """Seconds of each test that passed."""
         return {test: self.outcomes[test][1] for test in self.passed}
 
     @property
     def overhead(self) -> float:
-        """Seconds that belong to no test."""
         return max(0.0, self.seconds - sum(seconds for _, seconds, _ in self.outcomes.values()))
 
 
@@ -294,6 +289,14 @@ class Apart:
     unreached: list[str] = field(default_factory=list)
 
 
+class EndlessTest(ProjectError):
+    """The project's own tests did not end in time. `test`: the one that went over its own limit, if one did."""
+
+    def __init__(self, problem: str, remedy: str, test: str | None) -> None:
+        super().__init__(problem, remedy)
+        self.test = test
+
+
 class SandboxEnded(TargetError):
     """The process that ran the project's own tests was killed, or its sandbox or engine ended."""
 
@@ -313,7 +316,8 @@ class IdentityRunner:
     def start(self, plan: SessionPlan, progress: Report) -> Zygote:
         """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            zygote = Zygote(self._new_sandbox(), plan, beat=lambda: progress("starting a sandbox", 0, 1))
+            beat, patience = partial(progress, "starting a sandbox", 0, 1), max(START_PATIENCE, self._timeout)
+            zygote = Zygote(self._new_sandbox(), plan, None, beat, patience)
         except ZygoteDied as error:
             raise TargetError(
                 f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
@@ -372,9 +376,10 @@ class IdentityRunner:
         if reply["killed"]:
             where = f" in {reply['test']}" if reply["test"] else ""
             what = "report more than is read" if reply["killed"] == "flood" else f"did not end within {limit:.0f} s"
-            raise ProjectError(
+            raise EndlessTest(
                 f"The project's own tests {what}{where}.",
                 "Deselect the slow tests in the project's pytest configuration, or raise --suite-seconds.",
+                reply["test"] if reply["killed"] == "test-timeout" else None,
             )
         if left := PYTEST_EXIT.search(reply["printed"]):
             where = reply["test"] or "A conftest.py or a plugin"
@@ -407,7 +412,6 @@ def _failures(zygote: Zygote, tests: Sequence[str], total: float, beat: Beat) ->
 
 
 def _run(zygote: Zygote, request: dict[str, Any], beat: Beat, listen: Listener | None = None) -> Reply:
-    """Raises SandboxEnded."""
     try:
         return zygote.run(request, listen, beat)
     except ZygoteDied as error:

@@ -57,7 +57,6 @@ class Interpreter:
 
     @property
     def version_text(self) -> str:
-        """e.g. 3.11.7."""
         return ".".join(map(str, self.version))
 
 

@@ -5,25 +5,28 @@ from __future__ import annotations
 import hashlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence, Set
+from concurrent.futures import Future, as_completed
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import InspectorError, ProjectError, SandboxError, TargetError
 from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
-from rtc_inspector.core.oracle.cache import BaselineCache, Memo
+from rtc_inspector.core.oracle.cache import BaselineCache, VerdictCache
 from rtc_inspector.core.oracle.identity import IdentityRunner, SandboxEnded
 from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan
-from rtc_inspector.core.oracle.trial import Trial, fastest_first, first_stage, lines_of, promising_first
-from rtc_inspector.core.oracle.verdicts import with_missing
-from rtc_inspector.core.oracle.worker import Worker
-from rtc_inspector.core.oracle.zygote import EngineWait
-from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.oracle.trial import Trial, fastest_first, lines_of, nearest_files_first, promising_first, shares
+from rtc_inspector.core.oracle.verdicts import merged, with_missing
+from rtc_inspector.core.oracle.worker import Worker, to_first_failure
+from rtc_inspector.core.oracle.zygote import EngineWait, Zygote
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import (
     Candidate,
@@ -44,8 +47,15 @@ ONLY_IN_ORDER = "The tests passed, but not those that need the project's own ord
 
 CLOSING = 10.0
 """Seconds that a learning in the background gets to end."""
+WORTH_SHARING = 1.0
+"""Seconds of tests from which they are shared out to idle judges."""
 WORTH_SAYING = 10.0
 """Seconds of a suite from which it is said that verdicts wait for more runs of it."""
+UNSURE = (Outcome.TAMPERED, Outcome.INFRASTRUCTURE)
+"""What one run of the suite does not decide: what is usual for the project is not known, or all is by now."""
+LIMITS = ("test_timeout_floor", "test_timeout_factor", "total_timeout_floor", "total_timeout_factor")
+STEADY = (Outcome.PASS, Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR, Outcome.NOT_EXECUTED)
+"""What a busy machine cannot have decided."""
 T = TypeVar("T")
 
 
@@ -69,8 +79,6 @@ class ProjectOracle:
         """`cache`: where baselines are kept, and what gives the key of this one."""
         self.name = f"tests/{sandbox.name}"
         self.image_digest = sandbox.image_digest
-        # Without a sandbox, tests that run at a time meet each other's files and ports.
-        self._at_once = sandbox.name != "none" and usable_cores() > 1
         self._protected = Claim.WRITABLE_FOLDERS in sandbox.claims
         self._sandbox = sandbox
         self._new_sandbox = new_sandbox
@@ -84,24 +92,26 @@ class ProjectOracle:
         self._workers: list[Worker] = []
         self._free: queue.Queue[Worker] = queue.Queue()
         self._closed = threading.Event()
-        self._memo = Memo()
+        self._verdicts = VerdictCache()
         self._elsewhere: set[str] = set()
         self._unsteady: set[Chain] = set()
         self._late: dict[str, Chain | None] = {}
         self._proven: set[str] = set()
         self._passing: set[frozenset[str]] = set()
+        self._leans: dict[tuple[object, ...], tuple[Verdict, bool, bool]] = {}
         self._imported: set[str] = set()
         self._key = ""
         self._traced: Traced | None = None
         self._early: ProjectOracle | None = None
         self._preparing = False
         self._by_one_run = False
+        self._all_told: Callable[[], bool] = lambda: True
         self._admissions: dict[str, Verdict] = {}
         self._keeping = threading.Lock()
+        self._running: dict[tuple[object, ...], Future[Verdict]] = {}
         self._broken: ProjectError | TargetError | None = None
 
     def suite(self, progress: Report) -> Suite:
-        """See `core.types.Oracle`."""
         return self.learn(progress).suite
 
     def adopt(self, baseline: Baseline) -> None:
@@ -110,7 +120,6 @@ class ProjectOracle:
             self._take(baseline)
 
     def begin(self, progress: Report) -> Suite:
-        """See `core.types.LearnsLater`."""
         if not self._settings.confirm_whole_suite:
             return self.suite(progress)
         with self._learning:
@@ -128,14 +137,26 @@ class ProjectOracle:
             self._traced = self._cache[0].traced(self._key)
         run = self._suite_run()
         if self._traced is None:
+            self._say_forecast()
             self._traced = self._patiently(run.trace, progress)
-            if self._cache is not None and self._cache[1]() == self._key:
-                self._cache[0].keep_traced(self._key, self._traced)
+            if self._cache is not None:
+                self._cache[0].keep_forecast(self._plan.config["root"], first=self._traced.run.seconds)
+                if self._cache[1]() == self._key:
+                    self._cache[0].keep_traced(self._key, self._traced)
         self._early = ProjectOracle(
             self._sandbox, self._new_sandbox, self._interpreter, self._plan, self._settings, self._notice, None
         )
         self._early._by_one_run = True
-        self._early.adopt(run.early(self._traced))
+        self._early._all_told = partial(run.fail_afresh, self._traced, self._heed)
+        self._early._take(run.early(self._traced), run.take_collected())
+
+    def _say_forecast(self) -> None:
+        """Say how long opening will take, where the folder was opened before and it is worth saying."""
+        took = self._cache[0].forecast(self._plan.config["root"]) if self._cache is not None else {}
+        if took.get("first", 0.0) > WORTH_SAYING:
+            plain = f"The tests took {took['plain']:.0f} s last time; " if "plain" in took else ""
+            rest = f", all that verdicts need after {took['learned'] / 60:.1f} min" if "learned" in took else ""
+            self._notice(f"{plain}the first description is asked for after about {took['first']:.0f} s{rest}.")
 
     def prepare(self) -> None:
         """See `core.types.LearnsLater`. Trouble is told by the verdicts that wait."""
@@ -154,7 +175,6 @@ class ProjectOracle:
             in_thread(quietly)
 
     def known(self) -> Suite | None:
-        """See `core.types.LearnsLater`."""
         return self._baseline.suite if self._baseline is not None else None
 
     def _heed(self, stage: str, done: int, total: int) -> None:
@@ -177,12 +197,14 @@ class ProjectOracle:
             self._take(baseline)
             return baseline
 
-    def _take(self, baseline: Baseline) -> None:
-        self._hire(baseline)
+    def _take(self, baseline: Baseline, collected: Zygote | None = None) -> None:
+        self._hire(baseline, collected)
         self._baseline = baseline
+        early, self._early = self._early, None
+        if early is not None:  # who waits for it there asks here again
+            early.close()
 
     def _kept(self) -> Baseline | None:
-        """Return what is kept of the project as it is."""
         if self._cache is None:
             return None
         cache, current_key = self._cache
@@ -195,12 +217,14 @@ class ProjectOracle:
         kept = self._kept() if self._traced is None else None
         if kept is not None:
             return kept
-        traced = self._traced
+        traced, started = self._traced, time.monotonic()
         run = self._suite_run()
         baseline = self._patiently(lambda heard: run.learn(heard, traced), progress)
         if traced is not None:
             self._say_more(traced, baseline)
         if self._cache is not None:
+            learned = time.monotonic() - started + (traced.run.seconds if traced is not None else 0.0)
+            self._cache[0].keep_forecast(self._plan.config["root"], plain=baseline.suite.seconds, learned=learned)
             if self._cache[1]() == self._key:
                 self._cache[0].save(self._key, baseline)
             else:  # files changed while their tests ran
@@ -208,7 +232,6 @@ class ProjectOracle:
         return baseline
 
     def _say_more(self, traced: Traced, baseline: Baseline) -> None:
-        """Name what the first run did not set aside."""
         passed = frozenset(traced.run.passed)
         more = [(test, reason) for test, reason in baseline.suite.excluded.items() if test in passed]
         if more:
@@ -221,7 +244,7 @@ class ProjectOracle:
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
         protected = root if self._protected else None
         version = interpreter.version_text
-        return SuiteRun(runner, self._plan, settings, self._notice, version, self._at_once, protected)
+        return SuiteRun(runner, self._plan, settings, self._notice, version, protected)
 
     def _patiently(self, step: Callable[[Report], T], progress: Report) -> T:
         """Do it, again where the sandbox ended or its engine is away for a while."""
@@ -238,11 +261,13 @@ class ProjectOracle:
                 if not engine.worth_another():
                     raise
 
-    def _hire(self, baseline: Baseline) -> None:
+    def _hire(self, baseline: Baseline, collected: Zygote | None) -> None:
         opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)
         plan = ready_plan(opened, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
-        for _ in range(max(1, self._settings.workers or 1)):
-            worker = Worker(self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
+        # In forks of the suite that is collected already, one judges as fast as another would begin.
+        for _ in range(1 if self._by_one_run and baseline.code_swap else max(1, self._settings.workers or 1)):
+            closed, settings = self._closed.is_set, self._settings
+            worker = Worker(self._new_sandbox, plan, baseline, settings, self.name, closed, collected)
             self._workers.append(worker)
             self._free.put(worker)
 
@@ -261,11 +286,11 @@ class ProjectOracle:
         return self._judged(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
 
     def judge_now(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
-        """See `core.types.LearnsLater`."""
-        if self._baseline is not None or self._early is None:
+        early = self._early
+        if self._baseline is not None or early is None:
             return self.judge(candidate, tests, every_test=every_test)
-        verdict = self._early.judge_alone(candidate, tests, every_test)
-        if verdict is None or verdict.outcome is Outcome.TAMPERED:  # what is usual for the project is not known yet
+        verdict = early.judge_alone(candidate, tests, every_test)
+        if verdict is None or verdict.outcome in UNSURE:
             return self.judge(candidate, tests, every_test=every_test)
         return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
 
@@ -278,62 +303,75 @@ class ProjectOracle:
         if not tests:
             return self.judge(candidate, tests)
         baseline = self.learn(self._heed)
-        verdict = self.judge_by_one_run(candidate, tests, every_test)
-        if verdict.outcome is Outcome.FAIL:
-            second = self.judge_by_one_run(candidate, tests, again=True)
+        verdict, sure = self.judge_by_one_run(candidate, tests, every_test)
+        if verdict.outcome is Outcome.FAIL and sure:
+            second, sure = self.judge_by_one_run(candidate, tests, again=True)
             verdict = verdict if second.outcome is Outcome.FAIL else second
-        if verdict.outcome is not Outcome.PASS:
-            return verdict if frozenset(_to_first_failure(verdict) or tests) in self._passing else None
+        if not sure or verdict.outcome is not Outcome.PASS:
+            return verdict if sure else None
         whole = tuple(test.node_id for test in baseline.suite.tests)
-        confirmed = self._in_order(Trial(candidate, whole, whole=True, in_order=True))
-        if confirmed is None:
+        confirmed, sure, _ = self._lean(Trial(candidate, whole, lean=True, whole=True, in_order=True))
+        if not sure:
             return None
         if confirmed.outcome is not Outcome.PASS:
             return _worse(verdict, confirmed, _because(ONLY_WHOLE, confirmed))
+        if not self._all_told():  # there are tests that pass in a fresh process only
+            return None
         if len(tests) == len(whole):
             return verdict
         return replace(verdict, detail=_all_passed(len(verdict.tests), len(whole)))
 
     def judge_by_one_run(
         self, candidate: Candidate, tests: Sequence[str], every_test: bool = False, again: bool = False
-    ) -> Verdict:
-        """Judge by fresh imports where no more is known than what one run of the suite showed.
+    ) -> tuple[Verdict, bool]:
+        """Judge where no more is known than what one run of the suite showed; see `Worker`.
 
-        What fails is asked of the untouched project: the same tests in the same order. Where it fails, too, all files
-        of tests are collected for both.
+        The second says whether the untouched project passes what this does not.
         """
         baseline = self.learn(self._heed)
         if _untouched(candidate):
-            whole = Trial(None, tuple(tests), whole=True)
-            if frozenset(tests) in self._passing or self._untouched_passes(whole):
-                return _passed(len(tests), self.name)
-            return self._once(whole)
+            if frozenset(tests) in self._passing:
+                return _passed(len(tests), self.name), True
+            verdict = self._once(Trial(None, tuple(tests), whole=True))
+            passes = verdict.outcome in (Outcome.PASS, Outcome.TAMPERED)
+            return (_passed(len(tests), self.name) if passes else verdict), passes
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
-        verdict = self._once(Trial(candidate, covering, every_test, lean=True, again=again))
-        ran = _to_first_failure(verdict)
+        verdict, sure, swapped = self._lean(Trial(candidate, covering, every_test, lean=True, again=again))
         if verdict.outcome is Outcome.PASS:
-            imported = self._judges(candidate, tests, baseline)
+            imported = swapped or self._judges(candidate, tests, baseline)
             why = _elsewhere(candidate.file.path)
-            return verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
-        # Where it ended before any test, the untouched project is asked for what was collected first.
-        plain = Trial(None, ran or first_stage(covering), lean=True)
-        if self._untouched_passes(plain):
-            self._passing.add(frozenset(ran or tests))
-            return verdict
-        return self._once(Trial(candidate, covering, every_test, whole=True, again=again))
+            verdict = verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
+        elif sure:
+            self._passing.add(frozenset(to_first_failure(verdict) or tests))
+        return verdict, sure
+
+    def _lean(self, trial: Trial) -> tuple[Verdict, bool, bool]:
+        """Return a verdict, whether the untouched project passes what this does not, and whether code was swapped."""
+        key = _key(trial)
+        if key not in self._leans:
+            worker = self._free.get()
+            try:
+                found = worker.judge(trial), worker.untouched_passes, worker.swapped
+            finally:
+                self._free.put(worker)
+            if found[0].outcome is Outcome.INFRASTRUCTURE:
+                return found
+            self._leans[key] = found
+        return self._leans[key]
 
     def _admission(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
         """Return what is kept of a deletion or of a region's own text, or judge it and keep that."""
         texts = [(change.file.path, change.new_text) for change in candidate.changes]
-        digest = hashlib.sha256(repr((texts, sorted(tests))).encode("utf-8", "surrogatepass")).hexdigest()
+        limits = [getattr(self._settings, name) for name in LIMITS]
+        facts = __version__, limits, texts, sorted(tests)
+        digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
         known = self._admissions.get(digest)
         if known is not None:
             return replace(known, oracle=self.name)
         verdict = self._judged(candidate, tests, every_test=False, again=False, confirm=False)
-        # What a busy machine may have decided is asked again at the next opening.
-        steady = verdict.outcome in (Outcome.PASS, Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.NOT_EXECUTED)
-        if steady and self._cache is not None and self._key:
+        # What else there is may be otherwise at the next opening.
+        if verdict.outcome in STEADY and self._cache is not None and self._key:
             with self._keeping:
                 self._admissions[digest] = verdict
                 self._cache[0].keep_admissions(self._key, self._admissions)
@@ -342,9 +380,10 @@ class ProjectOracle:
     def _judged(
         self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
     ) -> Verdict:
-        if not confirm and self._baseline is None and self._early is not None and not every_test:
-            verdict = self._early.judge_by_one_run(candidate, tests)
-            if verdict.outcome is not Outcome.TAMPERED:  # what is usual for the project is not known yet
+        early = self._early
+        if not confirm and self._baseline is None and early is not None and not every_test:
+            verdict, _ = early.judge_by_one_run(candidate, tests)
+            if verdict.outcome not in UNSURE:
                 return verdict
         try:
             baseline = self.learn(self._heed)
@@ -401,18 +440,49 @@ class ProjectOracle:
         if not confirm:
             return self._once(Trial(candidate, covering, every_test, again=again))
         known = frozenset(covering)
-        rest = tuple(test for test in whole if test not in known)
+        others = nearest_files_first(places, [test for test in whole if test not in known], baseline)
+        rest = self._sampled(others, baseline)
         if not rest:
             return self._once(Trial(candidate, covering, every_test, again=again))
-        confirming = Trial(candidate, whole, whole=True, again=again)
-        at_once = rest if self._memo.get(_key(confirming)) is None else ()
+        confirming = Trial(candidate, whole if len(rest) == len(others) else covering + rest, whole=True, again=again)
+        idle = self._free.qsize() if baseline.seconds_of(rest) > WORTH_SHARING else 1
+        at_once = rest if idle < 2 and self._verdicts.get(_key(confirming)) is None else ()
         verdict = self._once(Trial(candidate, covering, every_test, rest=at_once, again=again))
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
-            self._memo.keep(_key(confirming), verdict)
-            return _split(verdict, frozenset(covering))
-        if verdict.outcome is not Outcome.PASS:
-            return verdict
-        return _joined(verdict, self._once(confirming))
+            self._verdicts.keep(_key(confirming), verdict)
+            verdict = _split(verdict, frozenset(covering))
+        elif verdict.outcome is Outcome.PASS:
+            if idle >= 2 and self._verdicts.get(_key(confirming)) is None:
+                self._share_out(verdict, confirming, rest, baseline)
+            verdict = _joined(verdict, self._once(confirming))
+        if verdict.outcome is Outcome.PASS and len(rest) < len(others):
+            detail = f"All {len(covering)} covering tests passed, and of {len(others)} others the {len(rest)} nearest."
+            return replace(verdict, detail=detail)
+        return verdict
+
+    def _sampled(self, tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
+        """Return as many of ordered tests as the user gives a confirmation time for, at least one."""
+        left, most = self._settings.confirm_seconds, len(tests)
+        for place, test in enumerate(tests if left else ()):
+            left -= baseline.seconds.get(test, 0.0)
+            if left < 0:
+                most = place + 1
+                break
+        return tuple(tests[:most])
+
+    def _share_out(self, covering: Verdict, confirming: Trial, rest: Sequence[str], baseline: Baseline) -> None:
+        """Run what confirms a pass in all judges that are idle; what does not pass counts as soon as it is seen."""
+        parts = shares(rest, self._free.qsize() or 1, baseline)
+        trials = [replace(confirming, tests=part, whole=False) for part in parts]
+        verdicts = list[Verdict]()
+        for made in as_completed([in_thread(partial(self._once, trial)) for trial in trials]):
+            verdicts.append(made.result())
+            if verdicts[-1].outcome is not Outcome.PASS:
+                break
+        seconds = max(verdict.seconds for verdict in verdicts)
+        found = merged([covering, *verdicts])
+        if found.outcome.judged:
+            self._verdicts.keep(_key(confirming), replace(found, seconds=seconds))
 
     def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
@@ -437,7 +507,6 @@ class ProjectOracle:
         return replace(passed, detail=_told(passed.detail, asked, unasked))
 
     def _needing(self, chain: Chain, baseline: Baseline) -> list[str]:
-        """Return the tests of a chain that are asked nowhere else."""
         needing = {test.node_id for test in baseline.suite.own_order}
         return [test for test in chain.tests if test in needing or self._late.get(test) == chain]
 
@@ -499,7 +568,6 @@ class ProjectOracle:
         return verdict if trial.again else self._once(replace(trial, again=True))
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
-        """Return whether the tests import one of the very files that are changed."""
         return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
 
     def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:
@@ -508,7 +576,7 @@ class ProjectOracle:
             return True
         ordered = fastest_first(tests, baseline)
         for some in (ordered[:1], ordered):
-            outcome = self._once(Trial(_broken(file), some, lean=self._by_one_run)).outcome
+            outcome = self._once(Trial(_broken(file), some)).outcome
             if outcome is not Outcome.PASS:
                 if outcome.judged and outcome is not Outcome.TIMEOUT:
                     self._imported.add(file.path)
@@ -526,13 +594,26 @@ class ProjectOracle:
     def _once(self, trial: Trial) -> Verdict:
         """Run a trial, or give the verdict of an identical one; trouble of ours is not remembered."""
         key = _key(trial)
-        known = self._memo.get(key)
+        with self._keeping:
+            known, running = self._verdicts.get(key), self._running.get(key)
+            if known is None and running is None:
+                mine = self._running[key] = Future[Verdict]()
         if known is not None:
             return known
-        verdict = self._run(trial)
-        if verdict.outcome is not Outcome.INFRASTRUCTURE:
-            self._memo.keep(key, verdict)
-        return verdict
+        if running is not None:
+            return running.result()
+        try:
+            verdict = self._run(trial)
+            if verdict.outcome is not Outcome.INFRASTRUCTURE:
+                self._verdicts.keep(key, verdict)
+            mine.set_result(verdict)
+            return verdict
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with self._keeping:
+                del self._running[key]
 
     def _run(self, trial: Trial) -> Verdict:
         worker = self._free.get()
@@ -542,7 +623,6 @@ class ProjectOracle:
             self._free.put(worker)
 
     def close(self) -> None:
-        """See `core.types.Oracle`."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -566,13 +646,6 @@ def _key(trial: Trial) -> tuple[object, ...]:
 
 def _passed(count: int, oracle: str) -> Verdict:
     return Verdict(Outcome.PASS, 0.0, (), f"All {count} tests passed.", "", oracle)
-
-
-def _to_first_failure(verdict: Verdict) -> tuple[str, ...]:
-    """Return the tests that ran, up to the first that did not pass."""
-    tests = [test.node_id for test in verdict.tests]
-    bad = [place for place, test in enumerate(verdict.tests) if test.outcome != "passed"]
-    return tuple(tests[: bad[0] + 1] if bad else tests)
 
 
 def _untouched(candidate: Candidate) -> bool:
@@ -600,7 +673,6 @@ def _only_whole(whole: Verdict) -> str:
 
 
 def _because(why: str, verdict: Verdict) -> str:
-    """Say which tests a candidate that passed others does not pass."""
     # What was tampered with came to light there; those tests passed as well.
     return verdict.detail if verdict.outcome is Outcome.TAMPERED else f"{why}{verdict.detail}"
 

@@ -6,7 +6,6 @@ import base64
 import configparser
 import shlex
 import stat
-import sysconfig
 import tomllib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -187,7 +186,6 @@ class SessionPlan:
     config: dict[str, Any]
 
     def with_config(self, **changes: Any) -> SessionPlan:
-        """The same launch with another first message."""
         return replace(self, config={**self.config, **changes})
 
     def with_writable(self, folders: Iterable[Path]) -> SessionPlan:
@@ -197,7 +195,6 @@ class SessionPlan:
         return replace(self, launch=replace(self.launch, writable=opened)).with_config(copies=copies)
 
     def placed(self, scratch: str) -> SessionPlan:
-        """For a sandbox whose writable folder is `scratch`."""
         # hypothesis warns where it cannot write into the project, which fails tests that make warnings errors.
         places = {
             "HOME": f"{scratch}/home",
@@ -216,7 +213,7 @@ def _copy(path: Path) -> tuple[str, int, str]:
 
 def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, settings: OracleSettings) -> SessionPlan:
     """For the project at `root` (absolute, links resolved)."""
-    lent = _lent_coverage(interpreter)
+    lent = _lent_tracer(interpreter)
     readonly = (root, INSIDE, *interpreter.readonly, *([lent] if lent else []))
     limits = Limits(settings.memory_mib, settings.processes, settings.scratch_mib)
     argv = (str(interpreter.executable), "-s", "-B", "-u", str(INSIDE / "main.py"))
@@ -228,14 +225,13 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
         "memory_mib": limits.memory_mib,
         "address_space_mib": limits.address_space_mib,
         "scratch_mib": settings.scratch_mib,
-        "coverage_folder": str(lent) if lent else None,
+        "tracer": str(lent) if lent else None,
         "pytest_needed": not needs_no_pytest(root),
     }
     return SessionPlan(launch, config)
 
 
 def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
-    """Ours, then what is kept of the project's own."""
     yield from ("-q", "--tb=native", "--rootdir", str(root), "-o", "addopts=")
     yield "--continue-on-collection-errors"
     for name in _BLOCKED:
@@ -258,13 +254,11 @@ def _paths(root: Path, interpreter: Interpreter) -> Iterator[str]:
         yield str(source)
 
 
-def _lent_coverage(interpreter: Interpreter) -> Path | None:
-    """The folder of our coverage package, when its C tracer fits and the target has none."""
-    if interpreter.version >= (3, 12) or any((folder / "coverage").is_dir() for folder in interpreter.site_folders):
+def _lent_tracer(interpreter: Interpreter) -> Path | None:
+    """Return the C tracer of our coverage package, where the target's interpreter needs one and it fits."""
+    if interpreter.version >= (3, 12):
         return None
-    import coverage
+    import coverage.tracer
 
-    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ""
-    folder = Path(coverage.__file__).parent
-    fits = f".{interpreter.tag}-" in suffix and (folder / f"tracer{suffix}").exists()
-    return folder if fits else None
+    file = Path(coverage.tracer.__file__ or "")
+    return file if f".{interpreter.tag}-" in file.name else None

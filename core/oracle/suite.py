@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import wait
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.errors import ProjectError, TargetError
 from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
 from rtc_inspector.core.oracle.identity import (
     Apart,
+    EndlessTest,
     IdentityRun,
     IdentityRunner,
     affordable,
@@ -32,10 +31,10 @@ from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Report, Suite, TestCase
-from rtc_inspector.core.waiting import in_thread, result_of
 
-T = TypeVar("T")
-U = TypeVar("U")
+EACH_SECONDS, MOST_ENDLESS = 30.0, 20
+"""What one test of a benchmark may take while its reference is tried, and how many may take longer."""
+TRACING = "learning the tests: which lines they run"
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
 DATABASE = re.compile(r"unable to open database file|attempt to write a readonly database")
@@ -78,10 +77,18 @@ MOST_FRESH_ONLY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The first run, in the project's own order: which lines each test runs. `opened`: folders opened for its tests."""
+    """The first run, in the project's own order: which lines each test runs.
+
+    Attributes:
+        opened: folders opened for its tests.
+        forked: whether it was made in a fork of the collected suite, and fresh imports come to the same.
+        endless: tests that do not end, and are left out with their files; with the reason.
+    """
 
     run: IdentityRun
     opened: tuple[Path, ...] = ()
+    forked: bool = False
+    endless: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,37 +157,46 @@ class SuiteRun:
         settings: OracleSettings,
         notice: Callable[[str], None],
         python: str,
-        at_once: bool,
         root: Path | None,
     ) -> None:
-        """`python`: the version to record. `at_once`: whether two processes may run tests at a time.
-
-        `root`: of a project that cannot be written to.
-        """
+        """`python`: the version to record. `root`: of a project that cannot be written to."""
         self._runner = runner
         self._plan = plan
         self._settings = settings
         self._notice = notice
         self._python = python
-        self._at_once = at_once
         self._root = root
         self._told = False
+        self._collected: Zygote | None = None
 
     def trace(self, progress: Report) -> Traced:
         """Run the suite once, traced. Raises as `learn`."""
         progress("check", 0, 1)
-        run = self._traced(self._plan, progress)
-        try:
-            self._consider(run, ask=True)
-            return Traced(run)
-        except _Opened as found:
-            self._say_opened(found.folders)
-            run = self._traced(self._plan.with_writable(found.folders), progress)
-            self._consider(run, ask=False)
-            return Traced(run, found.folders)
+        plan, opened, endless = self._plan, tuple[Path, ...](), dict[str, str]()
+        while True:
+            try:
+                run, forked = self._traced(plan, progress)
+                self._consider(run, ask=not opened)
+                return Traced(run, opened, forked, endless)
+            except _Opened as found:
+                opened = found.folders
+                names = ", ".join(self._below(opened))
+                self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
+                plan = plan.with_writable(opened)
+            except EndlessTest as found:
+                if found.test is None or len(endless) == MOST_ENDLESS:
+                    raise
+                endless[found.test] = f"does not end within {EACH_SECONDS:.0f} s"
+                self._notice(f"{found.test} {endless[found.test]}: left out with all that its file tests.")
+                plan = ready_plan(plan, [file_of(found.test)], (), ())
+
+    def take_collected(self) -> Zygote | None:
+        """Return the process that ran the suite for `trace`, which can judge on; close it."""
+        collected, self._collected = self._collected, None
+        return collected
 
     def early(self, traced: Traced) -> Baseline:
-        """Return what one run tells, by which fresh imports can be judged where the untouched file is asked too."""
+        """Return what one run tells, by which can be judged where the untouched project is asked too."""
         run = traced.run
         tests = tuple(TestCase(node, seconds) for node, seconds in run.passed_seconds.items())
         coverage = coverage_map(run, run.passed)
@@ -188,12 +204,12 @@ class SuiteRun:
             Suite(tests, untrusted([run]), coverage, run.seconds, self._python),
             run.overhead,
             once=0.0,
-            ignored=broken_files(run),
+            ignored=(*broken_files(run), *map(file_of, traced.endless)),
             preload=tuple(run.modules),
             early=frozenset(run.early),
             writable=tuple(self._below(traced.opened)),
             allowed=Allowances(),
-            code_swap=False,
+            code_swap=traced.forked,
             fresh_only=frozenset(),
         )
 
@@ -202,37 +218,23 @@ class SuiteRun:
 
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
         """
-        progress("check", 0, 1)
-        if traced is not None:
-            plan = self._plan.with_writable(traced.opened)
-            return self._combine(
-                traced.run, self._untraced(plan, ask=False, progress=progress), traced.opened, progress
-            )
+        traced = traced if traced is not None else self.trace(progress)
+        plan = self._plan_for(traced)
         try:
-            return self._learn(self._plan, (), progress)
-        except _Opened as found:
-            self._say_opened(found.folders)
-            return self._learn(self._plan.with_writable(found.folders), found.folders, progress)
+            untraced = self._untraced(plan, progress)
+            if traced.forked and any(set(_failing(traced.run)).intersection(run.passed) for run in untraced.plain):
+                traced = replace(
+                    traced, run=self._traced_afresh(plan, progress)
+                )  # which forks of the suite cannot tell
+            return self._combine(traced, untraced, progress)
+        finally:
+            if self._collected is not None:
+                self._collected.close()
 
-    def _say_opened(self, folders: Iterable[Path]) -> None:
-        names = ", ".join(self._below(folders))
-        self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
-
-    def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Report) -> Baseline:
-        """Raises _Opened where tests want to make files, and nothing is opened yet."""
-        without_tracer, with_tracer = partial(self._untraced, plan, not opened), partial(self._traced, plan)
-        if self._at_once:
-            untraced, traced = side_by_side(without_tracer, with_tracer, progress)
-        else:
-            untraced, traced = without_tracer(progress), with_tracer(progress)
-        return self._combine(traced, untraced, opened, progress)
-
-    def _combine(
-        self, traced: IdentityRun, untraced: _Untraced, opened: tuple[Path, ...], progress: Report
-    ) -> Baseline:
-        plain, forked = untraced.plain, untraced.forked
+    def _combine(self, first: Traced, untraced: _Untraced, progress: Report) -> Baseline:
+        traced, plain, forked = first.run, untraced.plain, untraced.forked
         slow = self._too_slow(plain[0], untraced.again)
-        excluded = untrusted([traced, *plain]) | slow
+        excluded = untrusted([traced, *plain]) | slow | dict(first.endless)
         trusted = [node for node in dict.fromkeys(traced.collected) if node not in excluded]
         if not trusted:
             raise _none_pass(excluded)
@@ -258,10 +260,10 @@ class SuiteRun:
             suite,
             overhead,
             once=paid_once(repeated),
-            ignored=broken_files(plain[0]),
+            ignored=(*broken_files(plain[0]), *map(file_of, first.endless)),
             preload=tuple(plain[0].modules),
             early=frozenset(plain[0].early),
-            writable=tuple(self._below(opened)),
+            writable=tuple(self._below(first.opened)),
             allowed=_allowances([*repeated, *in_order.runs]),
             code_swap=swap.run is not None,
             fresh_only=swap.fresh_only,
@@ -272,12 +274,56 @@ class SuiteRun:
     def _below(self, folders: Iterable[Path]) -> list[str]:
         return [str(folder.relative_to(self._root)) for folder in folders if self._root is not None]
 
-    def _traced(self, plan: SessionPlan, progress: Report) -> IdentityRun:
-        with closing(self._runner.start(plan, progress)) as zygote:
-            return self._runner.run(zygote, "learning the tests: which lines they run", progress, trace=True)
+    def _traced(self, plan: SessionPlan, progress: Report) -> tuple[IdentityRun, bool]:
+        """Run all tests under the tracer, in a fork of the collected suite, or by fresh imports where some need those.
 
-    def _untraced(self, plan: SessionPlan, ask: bool, progress: Report) -> _Untraced:
-        """In a fresh process, then in forks of one that collected them. `ask`: what tests make files may be opened."""
+        The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
+        """
+        started = time.monotonic()
+        self._collected = None
+        with suppress(TargetError), ExitStack() as unless_kept:
+            zygote = self._runner.start(plan.with_config(collect=True, trace=True), progress)
+            unless_kept.callback(zygote.close)
+            if not zygote.greeting["trouble"]:
+                run = self._run_collected(zygote, progress)
+                if run is not None and run.passed and len(_failing(run)) <= MOST_FRESH_ONLY * len(run.collected):
+                    run.seconds = time.monotonic() - started
+                    self._collected = zygote
+                    unless_kept.pop_all()
+                    return run, True
+        return self._traced_afresh(plan, progress), False
+
+    def _traced_afresh(self, plan: SessionPlan, progress: Report) -> IdentityRun:
+        with closing(self._runner.start(plan, progress)) as zygote:
+            return self._runner.run(zygote, TRACING, progress, trace=True, **self._bounds())
+
+    def _run_collected(self, zygote: Zygote, progress: Report) -> IdentityRun | None:
+        """Return None where the run did not end well: a fresh one shows why."""
+        try:
+            return self._runner.run(zygote, TRACING, progress, trace=True, **self._bounds())
+        except EndlessTest:
+            raise
+        except ProjectError:
+            return None
+
+    def fail_afresh(self, traced: Traced, progress: Report) -> bool:
+        """Return whether the tests that failed in a fork of the collected suite fail in a fresh process as well."""
+        bad = _failing(traced.run) if traced.forked else []
+        if not bad:
+            return True
+        with closing(self._runner.start(self._plan_for(traced), progress)) as fresh, suppress(ProjectError):
+            return not self._runner.run(fresh, "learning the tests: those that fail", progress, tests=bad).passed
+        return False
+
+    def _plan_for(self, traced: Traced) -> SessionPlan:
+        ignored = [file_of(test) for test in traced.endless]
+        return ready_plan(self._plan.with_writable(traced.opened), ignored, (), ())
+
+    def _bounds(self) -> dict[str, float]:
+        """Return what bounds each test: problems and cells are small, and one may be endless."""
+        return {} if self._plan.config["pytest_needed"] else {"default_test_seconds": EACH_SECONDS}
+
+    def _untraced(self, plan: SessionPlan, progress: Report) -> _Untraced:
         plain, again = list[IdentityRun](), list[str]()
         with closing(self._runner.start(plan, progress)) as fresh:
             for order in orders(self._settings.identity_runs):
@@ -285,7 +331,7 @@ class SuiteRun:
                 stage = "learning the tests: in another order" if plain else "learning the tests: last to first"
                 plain.append(self._runner.run(fresh, stage, progress, shuffle=order, **asked))
                 if len(plain) == 1:
-                    self._consider(plain[0], ask)
+                    self._consider(plain[0], ask=False)
                     again = affordable(plain[0], self._settings.repeat_seconds)
         plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, ())
         return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
@@ -337,7 +383,6 @@ class SuiteRun:
         return _CodeSwap(run, fresh_only, _order_dependent(really), apart.unreached)
 
     def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        """The last identity run and the runs alone, by fresh imports."""
         with closing(start()) as fresh:
             run = self._runner.run(fresh, "learning the tests: shuffled", progress, tests=list(tests), shuffle=0)
             flaky = untrusted([run])
@@ -387,7 +432,6 @@ class SuiteRun:
         return _InOrder(frozenset(kept), tuple(chains), tuple(runs))
 
     def _too_slow(self, first: IdentityRun, again: Sequence[str]) -> dict[str, str]:
-        """Tests that passed once and were not run again, with the reason."""
         kept = frozenset(again)
         slow = [node for node in first.passed if node not in kept]
         if slow:
@@ -405,8 +449,11 @@ class SuiteRun:
             )
 
 
+def _failing(run: IdentityRun) -> list[str]:
+    return [node for node, (outcome, *_) in run.outcomes.items() if outcome in ("failed", "error")]
+
+
 def _up_to_last(tests: Sequence[str], wanted: Set[str]) -> list[str]:
-    """Return the tests up to the last that is wanted."""
     places = [place for place, node in enumerate(tests) if node in wanted]
     return list(tests[: places[-1] + 1]) if places else []
 
@@ -448,40 +495,3 @@ def _none_pass(excluded: dict[str, str]) -> ProjectError:
         f"None of the project's {len(excluded)} tests passes in every run: {first}",
         "Make the tests pass with pytest and without network or write access to the project, then open it again.",
     )
-
-
-class _Abandoned(Exception):
-    """The other work failed, or was stopped."""
-
-
-class _Heard:
-    """The progress of the work in the other thread: keeps the latest, and raises there when that work is to end."""
-
-    def __init__(self) -> None:
-        self.latest = ("", 0, 1)
-        self.abandoned = threading.Event()
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        self.latest = (stage, done, total)
-        if self.abandoned.is_set():
-            raise _Abandoned
-
-
-def side_by_side(first: Callable[[Report], T], second: Callable[[Report], U], progress: Report) -> tuple[T, U]:
-    """Do `first` here and `second` in another thread; what either raises is raised, once both have ended.
-
-    Each must call the progress it is given several times a second, so that it can be ended.
-    """
-    heard = _Heard()
-    other = in_thread(partial(second, heard))
-
-    def heeding(stage: str, done: int, total: int) -> None:
-        progress(stage, done, total)
-        if other.done():
-            other.result()  # raises what ended it
-
-    try:
-        return first(heeding), result_of(other, lambda: progress(*heard.latest))
-    finally:
-        heard.abandoned.set()
-        wait((other,))

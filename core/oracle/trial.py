@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
@@ -21,7 +22,7 @@ class Trial:
     Attributes:
         whole: collect every file, not those of the tests alone.
         in_order: run the tests as they stand here, in a fresh process.
-        lean: ask nothing of the untouched project beside it: whoever asks does so, where it fails.
+        lean: judge by what one run of the suite showed, see `Worker`.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
         slack: times its limits that it may take.
         again: a second run of what was run before, whose results may differ.
@@ -86,22 +87,38 @@ def promising_first(places: Iterable[Place], tests: Sequence[str], baseline: Bas
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail.
     """
-    rank: dict[str, int] = {}
-    for path, lines in places:
-        for test, near in _ranks(path, lines, baseline).items():
-            rank[test] = min(near, rank.get(test, near))
-    return tuple(sorted(fastest_first(tests, baseline), key=lambda test: rank.get(test, _ELSEWHERE)))
+    ranks = _ranks(places, baseline)
+    return tuple(sorted(fastest_first(tests, baseline), key=lambda test: ranks.get(test, _ELSEWHERE)))
 
 
-def _ranks(path: str, lines: tuple[int, int], baseline: Baseline) -> dict[str, int]:
-    """Test -> how close it comes to the lines, itself and not while modules are imported."""
+def nearest_files_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
+    """The tests in their order, but files first that come near what is changed: what a file sets up is set up once."""
+    files: dict[str, int] = {}
+    for test, near in _ranks(places, baseline).items():
+        files[file_of(test)] = min(near, files.get(file_of(test), near))
+    return tuple(sorted(tests, key=lambda test: files.get(file_of(test), _ELSEWHERE)))
+
+
+def shares(tests: Sequence[str], count: int, baseline: Baseline) -> list[tuple[str, ...]]:
+    """Share tests out, whole files in their order, so that each share takes about as long; none is empty."""
+    found: list[tuple[float, list[str]]] = [(0.0, []) for _ in range(count)]
+    for _, group in groupby(tests, key=file_of):
+        of_file = list(group)
+        least = min(range(count), key=lambda place: found[place][0])
+        seconds, share = found[least]
+        found[least] = seconds + baseline.seconds_of(of_file), share + of_file
+    return [tuple(share) for _, share in found if share]
+
+
+def _ranks(places: Iterable[Place], baseline: Baseline) -> dict[str, int]:
+    """Test -> how close it comes to the places, itself and not while modules are imported."""
     coverage, ranks = baseline.suite.coverage, dict[str, int]()
-    first, last = lines
-    for line, indexes in coverage.lines.get(path, {}).items():
-        near = _NEAR if first - NEAR <= line <= last + NEAR else _SAME_FILE
-        for index in indexes:
-            test = coverage.tests[index]
-            ranks[test] = min(near, ranks.get(test, near))
+    for path, (first, last) in places:
+        for line, indexes in coverage.lines.get(path, {}).items():
+            near = _NEAR if first - NEAR <= line <= last + NEAR else _SAME_FILE
+            for index in indexes:
+                test = coverage.tests[index]
+                ranks[test] = min(near, ranks.get(test, near))
     return ranks
 
 

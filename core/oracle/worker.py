@@ -34,7 +34,7 @@ STAGED_SECONDS = 2.0
 """What trying out stages may take of tests."""
 
 
-class Stand(Enum):
+class Session(Enum):
     """How far a process has gone on the unmodified project before it forks."""
 
     PLAIN = "plain"
@@ -54,8 +54,9 @@ class Worker:
         settings: OracleSettings,
         oracle: str,
         closed: Callable[[], bool],
+        collected: Zygote | None = None,
     ) -> None:
-        """Processes are started when first needed. `closed`: whether the oracle is being shut down."""
+        """Processes are started when first needed, but `collected`. `closed`: whether the oracle is being shut down."""
         self._new_sandbox = new_sandbox
         self._plan = plan
         self._baseline = baseline
@@ -64,9 +65,13 @@ class Worker:
         self._settings = settings
         self._oracle = oracle
         self._closed = closed
-        self._zygotes: dict[Stand, Zygote] = {}
+        self._zygotes: dict[Session, Zygote] = {}
+        if collected is not None:
+            collected.learn(baseline.learned(settings))
+            self._zygotes[Session.COLLECTED] = collected
+        self.swapped = self.untouched_passes = False  # see `_judge_lean`
         self._by_file = baseline.by_file()
-        self._stands_alone: dict[str, bool] = {}
+        self._alone: dict[str, bool] = {}
         self._in_stages: bool | None = None
         self._plain = not plan.config["pytest_needed"]
         self._engine = EngineWait()
@@ -96,6 +101,8 @@ class Worker:
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
         """The verdict; where every test's outcome is wanted, those behind one that ended the process are run too."""
+        if trial.lean:
+            return self._judge_lean(trial, started)
         verdict = self._judge_once(trial, started)
         latest, endings = verdict, 1
         while trial.every_test and latest.outcome in ENDINGS and latest.tests and endings < MOST_ENDINGS:
@@ -121,6 +128,38 @@ class Worker:
             self.stop()
             return False
 
+    def _judge_lean(self, trial: Trial, started: float) -> Verdict:
+        """Judge where one run of the suite is all that is known: what does not pass is asked of the untouched project.
+
+        In the same place and order; where it fails there too, all files are collected. Leaves in `untouched_passes`
+        whether it does, and in `swapped` whether the candidate was judged in the collected suite.
+        """
+        session, stages = Session.COLLECTED, [trial.tests]
+        observed = self._run(session, trial, stages) if self._baseline.code_swap else None
+        self.swapped = observed is not None and "fallback" not in observed
+        if observed is None or not self.swapped:
+            session = self._session_for(trial)
+            stages = [trial.tests] if trial.in_order else self._stages(trial)
+            observed = self._run(session, trial, stages)
+        verdict = self._concluded(observed, trial, started)
+        self.untouched_passes = True
+        if trial.candidate is None or verdict.outcome in (Outcome.PASS, Outcome.SYNTAX_ERROR):
+            return verdict
+        # Where it ended before any test, the untouched project is asked for what was collected first.
+        ran = to_first_failure(verdict) or first_stage(trial.tests)
+        untouched = Trial(None, ran, in_order=trial.in_order)
+        plain = self._ask(self._zygote(session), untouched, [ran])
+        self._allow(plain)
+        self.untouched_passes = plain.green and plain.passed(ran)
+        if self.untouched_passes:
+            return self._concluded(observed, trial, started)  # with what is usual for the project known
+        observed = self._run(self._session_for(trial), replace(trial, whole=True), [trial.tests])
+        return self._concluded(observed, trial, started)
+
+    def _concluded(self, observed: Observation, trial: Trial, started: float) -> Verdict:
+        limit, seconds = self._settings.output_kib << 10, time.monotonic() - started
+        return conclude(observed, trial.tests, self._allowed, seconds, self._oracle, limit, frozenset(trial.tests))
+
     def _judge_once(self, trial: Trial, started: float) -> Verdict:
         limit, shown = self._settings.output_kib << 10, frozenset(trial.tests)
         verdicts: list[Verdict] = []
@@ -144,10 +183,10 @@ class Worker:
             return False
         known, unmodified = self._allowed, replace(trial, candidate=None)
         if self._without_pytest():
-            self._allow(self._run(Stand.PLAIN, unmodified, [trial.tests, trial.rest]))
+            self._allow(self._run(Session.PLAIN, unmodified, [trial.tests, trial.rest]))
             return self._allowed != known
         if self._baseline.code_swap and not trial.in_order:
-            self._allow(self._run(Stand.COLLECTED, unmodified, [trial.tests, trial.rest]))
+            self._allow(self._run(Session.COLLECTED, unmodified, [trial.tests, trial.rest]))
         self._allow(self._observe_fresh(unmodified)[0])
         return self._allowed != known
 
@@ -160,7 +199,7 @@ class Worker:
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
         if self._without_pytest():
-            yield self._run(Stand.PLAIN, trial, [trial.tests, trial.rest]), trial.tests + trial.rest
+            yield self._run(Session.PLAIN, trial, [trial.tests, trial.rest]), trial.tests + trial.rest
             return
         if trial.in_order:
             yield self._observe_fresh(trial)
@@ -169,7 +208,7 @@ class Worker:
         tests, fresh = _parted(trial.tests, fresh_only)
         if self._baseline.code_swap and trial.candidate is not None and tests and not (fresh and trial.every_test):
             rest, fresh_rest = _parted(trial.rest, fresh_only)
-            observed = self._run(Stand.COLLECTED, trial, [tests, rest])
+            observed = self._run(Session.COLLECTED, trial, [tests, rest])
             if "fallback" not in observed:
                 yield observed, tests + rest
                 if fresh or fresh_rest:
@@ -179,20 +218,20 @@ class Worker:
 
     def _without_pytest(self) -> bool:
         """Return whether tests are called by a process without pytest; where that cannot be started, never again."""
-        if self._plain and self._zygote(Stand.PLAIN).greeting["trouble"]:
+        if self._plain and self._zygote(Session.PLAIN).greeting["trouble"]:
             self._plain = False
-            self._zygotes.pop(Stand.PLAIN).close()
+            self._zygotes.pop(Session.PLAIN).close()
         return self._plain
 
-    def _run(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
+    def _run(self, session: Session, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
         """One run; once more where time was up and the unmodified project needs longer just now, too."""
-        observed = self._ask(self._zygote(stand), trial, stages)
+        observed = self._ask(self._zygote(session), trial, stages)
         for _ in range(RETRIES):
             if trial.candidate is None or trial.slack > 1 or not observed.out_of_time:
                 break
-            if not self._slow(stand, trial, stages, observed):
+            if not self._slow(session, trial, stages, observed):
                 break
-            observed = self._ask(self._zygote(stand), trial, stages)
+            observed = self._ask(self._zygote(session), trial, stages)
         return observed
 
     def _ask(self, zygote: Zygote, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
@@ -209,7 +248,7 @@ class Worker:
         observed.near_limit = not observed.out_of_time and any(seconds > limit / 2 for seconds, limit in took)
         return observed
 
-    def _slow(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]], observed: Observation) -> bool:
+    def _slow(self, session: Session, trial: Trial, stages: Sequence[tuple[str, ...]], observed: Observation) -> bool:
         """Return whether the tests that were begun take longer than allowed on the unmodified project as well.
 
         On a busy machine they do, and where something is made on first use that other tests paid for when the suite
@@ -218,7 +257,7 @@ class Worker:
         begun = {result.node_id for result in observed.tests()} | {str(observed.reply["test"])}
         again = [tuple(test for test in stage if test in begun) for stage in stages]
         started = time.monotonic()
-        plain = self._ask(self._zygote(stand), replace(trial, candidate=None), again if any(again) else stages)
+        plain = self._ask(self._zygote(session), replace(trial, candidate=None), again if any(again) else stages)
         if not plain.green:
             return False
         known, ran, before = self._baseline.seconds, plain.tests(), self._spare
@@ -231,35 +270,33 @@ class Worker:
 
     def _observe_fresh(self, trial: Trial) -> tuple[Observation, tuple[str, ...]]:
         """Collect only the files of the tests, unless one of them needs the company of others; with what ran."""
-        stand = self._stand_for(trial)
+        session = self._session_for(trial)
         if trial.in_order:
-            return self._run(stand, trial, [trial.tests]), trial.tests
+            return self._run(session, trial, [trial.tests]), trial.tests
         files = {file_of(test) for test in trial.tests}
-        if not trial.whole and not any(self._stands_alone.get(file) is False for file in files):
+        if not trial.whole and not any(self._alone.get(file) is False for file in files):
             stages = self._stages(trial)
-            observed, ran = self._run(stand, trial, stages), tuple(test for stage in stages for test in stage)
-            if trial.lean:
-                return observed, ran
+            observed, ran = self._run(session, trial, stages), tuple(test for stage in stages for test in stage)
             if "syntax" in observed or observed.green:
                 return observed, ran
             if len(ran) > len(trial.tests) and observed.passed(trial.tests):
                 return self._observe_fresh(replace(trial, rest=()))  # files of the rest may need more company
-            if len(stages) > 1 and observed.passed(stages[0]) and not self._serves_in_stages(stand):
+            if len(stages) > 1 and observed.passed(stages[0]) and not self._serves_in_stages(session):
                 return self._observe_fresh(trial)
-            if all(self._stands(file, stand) for file in files):
+            if all(self._passes_alone(file, session) for file in files):
                 return observed, trial.tests
-        return self._run(stand, replace(trial, whole=True), [trial.tests]), trial.tests
+        return self._run(session, replace(trial, whole=True), [trial.tests]), trial.tests
 
-    def _stand_for(self, trial: Trial) -> Stand:
+    def _session_for(self, trial: Trial) -> Session:
         """Return where a fresh import begins: behind the conftests, if the candidate is not among what they import.
 
-        Where forks do not serve its tests or that stand cannot be reached, it begins bare.
+        Where forks do not serve its tests or that session cannot be reached, it begins bare.
         """
         baseline, changes = self._baseline, trial.candidate.changes if trial.candidate is not None else ()
         forks_well = baseline.code_swap and baseline.fresh_only.isdisjoint(trial.tests + trial.rest)
         if not forks_well or not baseline.early.isdisjoint(change.file.path for change in changes):
-            return Stand.BARE
-        return Stand.CONFIGURED if not self._zygote(Stand.CONFIGURED).greeting["trouble"] else Stand.BARE
+            return Session.BARE
+        return Session.CONFIGURED if not self._zygote(Session.CONFIGURED).greeting["trouble"] else Session.BARE
 
     def _stages(self, trial: Trial) -> list[tuple[str, ...]]:
         """The likeliest to fail first, as every file costs its collection; one stage where several do not serve."""
@@ -270,25 +307,25 @@ class Worker:
         stages = [first, tuple(test for test in trial.tests if test not in others), trial.rest]
         return [stage for stage in stages if stage]
 
-    def _serves_in_stages(self, stand: Stand) -> bool:
+    def _serves_in_stages(self, session: Session) -> bool:
         """Return whether fast tests of the unmodified project pass when they are run in stages; asked once."""
         if self._in_stages is None:
             left, some = STAGED_SECONDS, list[str]()
             for test in sorted(self._baseline.suite.tests, key=lambda test: test.seconds):
                 left -= test.seconds
-                if left > 0 and self._stands_alone.get(file_of(test.node_id)) is not False:
+                if left > 0 and self._alone.get(file_of(test.node_id)) is not False:
                     some.append(test.node_id)
             trial = Trial(None, tuple(some))
-            self._in_stages = self._run(stand, trial, self._stages(trial)).passed(some)
+            self._in_stages = self._run(session, trial, self._stages(trial)).passed(some)
         return self._in_stages
 
-    def _stands(self, file: str, stand: Stand) -> bool:
+    def _passes_alone(self, file: str, session: Session) -> bool:
         """Return whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
-        known = self._stands_alone.get(file)
+        known = self._alone.get(file)
         if known is None:
             tests = tuple(self._by_file.get(file, ()))
-            known = not tests or self._passes(self._zygote(stand), tests)
-            self._stands_alone[file] = known
+            known = not tests or self._passes(self._zygote(session), tests)
+            self._alone[file] = known
         return known
 
     def _sound(self) -> bool:
@@ -305,13 +342,13 @@ class Worker:
         self._allow(observed)
         return conclude(observed, tests, self._allowed, 0.0, "", 0).outcome is Outcome.PASS
 
-    def _zygote(self, stand: Stand) -> Zygote:
+    def _zygote(self, session: Session) -> Zygote:
         """The process that forks from there; started when it is first needed."""
-        zygote = self._zygotes.get(stand)
+        zygote = self._zygotes.get(session)
         if zygote is None:
-            plan = self._plan.with_config(**{stand.value: True}) if stand.value else self._plan
+            plan = self._plan.with_config(**{session.value: True}) if session.value else self._plan
             zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings), self._check_open)
-            self._zygotes[stand] = zygote
+            self._zygotes[session] = zygote
             if self._closed():
                 self.stop()
                 self._check_open()
@@ -323,10 +360,16 @@ class Worker:
             raise ZygoteDied("the oracle was closed")
 
     def stop(self) -> None:
-        """End the processes; a later trial starts new ones."""
         zygotes, self._zygotes = self._zygotes, {}
         for zygote in zygotes.values():
             zygote.close()
+
+
+def to_first_failure(verdict: Verdict) -> tuple[str, ...]:
+    """Return the tests that ran, up to the first that did not pass."""
+    tests = [test.node_id for test in verdict.tests]
+    bad = [place for place, test in enumerate(verdict.tests) if test.outcome != "passed"]
+    return tuple(tests[: bad[0] + 1] if bad else tests)
 
 
 def _parted(tests: tuple[str, ...], fresh_only: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

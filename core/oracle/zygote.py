@@ -42,10 +42,11 @@ class Zygote:
         plan: SessionPlan,
         learned: Mapping[str, Any] | None = None,
         beat: Beat = unheard,
+        patience: float = START_PATIENCE,
     ) -> None:
         """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `beat` raises.
 
-        `learned`: limits and lists sent once, merged into each request. `beat` is called a few times a second.
+        `learned`: see `learn`. `beat` is called a few times a second. `patience`: seconds that it may take.
         """
         self._numbers = itertools.count(1)
         self._rest = b""
@@ -54,17 +55,20 @@ class Zygote:
         self._process: Process = sandbox.start(placed.launch)
         try:
             self._send(placed.config)
-            self.greeting = self._receive(time.monotonic() + START_PATIENCE, beat)
+            self.greeting = self._receive(time.monotonic() + patience, beat)
             if learned is not None:
-                self._send({"do": "learn", **learned})
+                self.learn(learned)
         except BaseException:
             self.close()
             raise
 
     @property
     def ready(self) -> bool:
-        """Return whether pytest could be imported."""
         return bool(self.greeting.get("ready"))
+
+    def learn(self, learned: Mapping[str, Any]) -> None:
+        """Send limits and lists once, to be merged into each request."""
+        self._send({"do": "learn", **learned})
 
     def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat = unheard) -> Reply:
         """Run one child to its end.
@@ -135,7 +139,6 @@ class EngineWait:
     """How long to go on trying to start a sandbox whose engine does not answer."""
 
     def __init__(self) -> None:
-        """It answers, as far as is known."""
         self._since: float | None = None
 
     def worth_another(self) -> bool:
@@ -148,5 +151,4 @@ class EngineWait:
         return True
 
     def answered(self) -> None:
-        """The next failure is waited for anew."""
         self._since = None

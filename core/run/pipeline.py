@@ -97,8 +97,6 @@ def _end(run: Run, status: str, problems: Sequence[str]) -> None:
 
 
 def _work(run: Run) -> None:
-    if (learner := run.parts.opened.learner) is not None:
-        learner.prepare()  # beside admission, which needs no more than one run of the tests
     trip, reader = run.parts.trip, run.store.reader
     run.seconds |= {"items": 0.0, "samples": 0.0}
     items, begun = _items(run), time.monotonic()
@@ -162,6 +160,8 @@ def _items(run: Run) -> Iterator[Work]:
         item_id = own[item.key].id if item.key in own else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
+            if (learner := run.parts.opened.learner) is not None:
+                learner.prepare()  # while the model writes: a first admission needs no more than one run of the tests
             yield Work(item_id, item)
 
 

@@ -177,6 +177,14 @@ class OracleSettings:
         option="--no-whole-suite",
         rare=True,
     )
+    confirm_seconds: float = setting(
+        0.0,
+        "of tests that confirm a pass, those nearest to the code first; 0: the whole suite",
+        label="Seconds of a confirmation",
+        least=0,
+        sign="S",
+        rare=True,
+    )
     cache: bool = setting(
         True,
         "run the project's own tests again even if unchanged",

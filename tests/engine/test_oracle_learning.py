@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from types import FrameType
 
 import pytest
 
 from rtc_inspector.core.oracle.identity import IdentityRun, affordable, batches, untrusted
 from rtc_inspector.core.oracle.inside import tracers
-from rtc_inspector.core.oracle.suite import side_by_side
-
-Progress = Callable[[str, int, int], None]
 
 
 def run(*tests: tuple[str, str, float], asked: frozenset[str] | None = None) -> IdentityRun:
@@ -41,29 +37,6 @@ def test_a_run_says_nothing_of_tests_it_was_not_asked_about() -> None:
 def test_a_batch_takes_one_test_of_each_file_fast_ones_first() -> None:
     seconds = {"x::a": 2.0, "x::b": 1.0, "y::c": 3.0, "x::d": 1.5}
     assert batches(seconds) == [["x::b", "y::c"], ["x::d"], ["x::a"]]
-
-
-def test_two_pieces_of_work_run_at_a_time_and_an_error_ends_both() -> None:
-    told: list[str] = []
-
-    beats: list[int] = []
-
-    def waiting(progress: Progress) -> int:
-        for _ in range(100):
-            progress("second", 0, 1)
-            beats.append(1)
-            time.sleep(0.02)
-        return 2
-
-    def failing(progress: Progress) -> int:
-        raise KeyError("first")
-
-    with pytest.raises(KeyError):
-        side_by_side(failing, waiting, lambda *_: None)
-    assert len(beats) < 100, "the other one went on to its end"
-    with pytest.raises(KeyError):
-        side_by_side(lambda progress: 1, failing, lambda *_: None)
-    assert side_by_side(lambda progress: 1, lambda progress: 2, lambda stage, done, total: told.append(stage)) == (1, 2)
 
 
 def test_a_test_without_new_lines_is_not_traced_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rtc_inspector.core.oracle.baseline import Baseline
-from rtc_inspector.core.oracle.trial import first_stage, promising_first
+from rtc_inspector.core.oracle.trial import first_stage, nearest_files_first, promising_first, shares
 from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 
@@ -35,3 +35,11 @@ def test_tests_near_any_place_lead() -> None:
 def test_the_first_stage_is_of_the_file_that_most_of_the_leading_tests_are_in() -> None:
     assert first_stage(["a.py::one", "b.py::one", "b.py::two"]) == ("b.py::one", "b.py::two")
     assert first_stage([]) == ()
+
+
+def test_what_confirms_a_pass_begins_with_files_that_come_near_and_leaves_their_tests_together() -> None:
+    tests = ("c.py::other", "a.py::far", "b.py::slow", "b.py::near")
+    ordered = nearest_files_first([("x.py", (2, 2))], tests, baseline())
+    assert ordered == ("b.py::slow", "b.py::near", "a.py::far", "c.py::other")
+    assert shares(ordered, 2, baseline()) == [ordered[:2], ordered[2:]]
+    assert shares(ordered[:2], 2, baseline()) == [ordered[:2]]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from test_oracle_attacks import AT_IMPORT, ATTACKS, HONEST
 
+from rtc_inspector.core.oracle import suite
 from rtc_inspector.core.oracle.bench.project import node_ids, program_file, program_path, write_project
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.rewrites.names import mask_name
@@ -60,6 +61,21 @@ def test_people_hear_of_problems_not_of_the_files_written_for_them(
         settings = OracleSettings(cache=False, identity_runs=1)
         open_written(stack, root, settings, said.append, lambda *_: None, "", "")
     assert any("the tests of Pocket/0" in text for text in said) and not any("p_0" in text for text in said)
+
+
+def test_an_endless_reference_is_left_out_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "EACH_SECONDS", 2.0)
+    add = PROBLEMS["add"]
+    program = add.program[: add.body.start] + "while True: pass\n"
+    endless = replace(add, program=program, body=Span(add.body.start, len(program) - 1))
+    root = write_project([endless, PROBLEMS["largest"]], "own", tmp_path)
+    said: list[str] = []
+    with ExitStack() as stack:
+        settings = OracleSettings(cache=False, identity_runs=1, suite_timeout=30.0)
+        made = open_written(stack, root, settings, said.append, lambda *_: None, "", "")
+    assert {test.node_id for test in made.suite.tests} == set(node_ids(PROBLEMS["largest"]))
+    (sentence,) = [text for text in said if "does not end" in text]
+    assert sentence.startswith(f"test 1 of {endless.key} does not end within 2 s")
 
 
 @pytest.mark.parametrize(
@@ -180,10 +196,8 @@ def test_an_attack_at_import_does_not_pass_as_a_program(total: tuple[Judged, Pro
 
 @pytest.mark.parametrize("name", HONEST)
 def test_unusual_but_honest_programs_pass(total: tuple[Judged, Problem], name: str) -> None:
-    text, flags = HONEST[name]
-    verdict = judge_total(total, total[1].body, text)
+    verdict = judge_total(total, total[1].body, HONEST[name])
     assert verdict.outcome is Outcome.PASS, verdict.detail
-    assert verdict.flags == flags
 
 
 OWN = "\n    # open()"

@@ -523,7 +523,7 @@ def test_what_one_run_takes_for_tampering_is_judged_by_all_that_is_learned(
     oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
     assert isinstance(oracle, LearnsLater)
     tampered = Verdict(Outcome.TAMPERED, 0.0)
-    monkeypatch.setattr(ProjectOracle, "judge_by_one_run", lambda *arguments, **options: tampered)
+    monkeypatch.setattr(ProjectOracle, "judge_by_one_run", lambda *arguments, **options: (tampered, True))
     oracle.begin(lambda *_: None)
     file = codebase.file("shop/basket.py")
     start = file.text.index("result += price")

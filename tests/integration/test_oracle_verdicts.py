@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 from oracle_projects import Opened, shop, write
 
-from rtc_inspector.core.oracle.cache import Memo
+from rtc_inspector.core.oracle import project_oracle
+from rtc_inspector.core.oracle.cache import VerdictCache
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
-from rtc_inspector.core.types import Candidate, Change, Outcome, Span
+from rtc_inspector.core.oracle.trial import Trial
+from rtc_inspector.core.oracle.worker import Worker
+from rtc_inspector.core.types import Candidate, Change, Outcome, Span, Verdict
 
 PATH = "shop/basket.py"
 BODY = "result = 0\n    for price in prices:\n        result += price\n    return result"
@@ -210,7 +213,7 @@ def test_code_swap_and_fresh_import_agree(opened: Opened) -> None:
     verdicts = {}
     for swap in (True, False):
         worker._baseline = dataclasses.replace(baseline, code_swap=swap)
-        oracle._memo = Memo()
+        oracle._verdicts = VerdictCache()
         verdicts[swap] = [
             opened.oracle.judge(opened.candidate(PATH, old, new), opened.tests).outcome for old, new in MUTANTS
         ]
@@ -259,3 +262,38 @@ def test_without_a_sandbox_the_verdicts_are_the_same(tmp_path: Path) -> None:
     assert good.outcome is Outcome.PASS
     assert bad.outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.INFRASTRUCTURE)
     assert os.getpid()
+
+
+def parted(folder: Path, **settings: object) -> Opened:
+    """A project of three test files, of which one calls the function that is changed."""
+    tests = {f"test_{name}.py": f"import thing\ndef test(): assert thing.{name}(2) == 4\n" for name in "abc"}
+    code = "def a(n):\n    return n + n\n\n\ndef b(n):\n    return n * SCALE\n\n\nSCALE = 2\nc = b\n"
+    return Opened(write(folder, {"thing.py": code, **tests}), **settings)
+
+
+def test_idle_judges_share_what_confirms_a_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_oracle, "WORTH_SHARING", 0.0)
+    opened, asked, usual = parted(tmp_path, workers=2), list[tuple[int, tuple[str, ...]]](), Worker.judge
+
+    def judge(self: Worker, trial: Trial) -> Verdict:
+        asked.append((id(self), trial.tests))
+        return usual(self, trial)
+
+    monkeypatch.setattr(Worker, "judge", judge)
+    verdict = opened.oracle.judge(opened.candidate("thing.py", "n + n", "2 * n"), ["test_a.py::test"])
+    assert verdict.detail == "All 1 covering tests passed, and the whole suite of 3."
+    assert [tests for _, tests in asked[:1]] == [("test_a.py::test",)]
+    assert sorted(tests for _, tests in asked[1:3]) == [("test_b.py::test",), ("test_c.py::test",)]
+    assert len({worker for worker, _ in asked[1:3]}) == 2
+    wrong = opened.candidate("thing.py", "n * SCALE", "n + n + (n > 1)")
+    verdict = opened.oracle.judge(wrong, ["test_a.py::test"])
+    assert verdict.outcome is Outcome.FAIL and verdict.detail.startswith(project_oracle.ONLY_WHOLE)
+    opened.oracle.close()
+
+
+def test_a_user_can_have_passes_confirmed_by_the_nearest_tests_alone(tmp_path: Path) -> None:
+    opened = parted(tmp_path, confirm_seconds=1e-9)
+    verdict = opened.oracle.judge(opened.candidate("thing.py", "n + n", "2 * n"), ["test_a.py::test"])
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.detail == "All 1 covering tests passed, and of 2 others the 1 nearest."
+    opened.oracle.close()

@@ -125,7 +125,6 @@ def _lines(lines: Sequence[str], node: ast.stmt, indent: str) -> str:
 
 
 def _shares(lines: Sequence[str], node: ast.stmt) -> bool:
-    """Return whether another statement stands on one of its lines."""
     last = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode().strip()
     before = lines[node.lineno - 1].encode()[: node.col_offset].decode().strip()
     return bool(before) or bool(last and not last.startswith("#"))

@@ -25,7 +25,7 @@ from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.languages import language_of
 from rtc_inspector.core.languages.reports import coverage_of, read_report
 from rtc_inspector.core.languages.trees import first_error
-from rtc_inspector.core.oracle.cache import Memo
+from rtc_inspector.core.oracle.cache import VerdictCache
 from rtc_inspector.core.oracle.command.commands import Command, Tools, find_tools, told
 from rtc_inspector.core.oracle.command.results import NAMED, passed_count, read_results
 from rtc_inspector.core.oracle.command.verdict import Expected, Ran, last_line, name_of, outcome_of, told_by
@@ -117,7 +117,7 @@ class CommandOracle:
         for slot in self._slots:
             self._free.put(slot)
         self._closed = threading.Event()
-        self._memo = Memo()
+        self._memo = VerdictCache()
         self._confirmed: set[tuple[str, int, int]] = set()
         self._cache = JsonCache(user_cache_path("rtc-inspector") / "commands", KEPT) if settings.cache else None
         self._module = _module_path(self._root)

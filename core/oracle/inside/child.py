@@ -55,7 +55,6 @@ def open_channel(descriptor: int, nonce: str, pid: int) -> Send:
 
 
 def _writer(descriptor: int) -> Callable[[bytes], None]:
-    """Writes the whole of what it is given."""
     write, blocked = os.write, (BlockingIOError, InterruptedError)
 
     def put(data: bytes) -> None:
@@ -72,7 +71,6 @@ class FrameReader:
     """The parent's end: keeps the frames that carry the nonce in unbroken order."""
 
     def __init__(self, nonce: str, limit: int) -> None:
-        """Read at most `limit` bytes."""
         self._prefix = nonce.encode() + b" "
         self._rest = b""
         self._next = 0
@@ -81,11 +79,9 @@ class FrameReader:
         self.flooded = False
 
     def allow(self, limit: int) -> None:
-        """Read at most `limit` bytes more."""
         self._seen, self._limit = 0, limit
 
     def feed(self, data: bytes) -> list[tuple[str, list[Any]]]:
-        """The complete frames in `data` and what came before."""
         self._seen += len(data)
         if self._seen > self._limit:
             self.flooded = True

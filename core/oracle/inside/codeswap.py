@@ -40,7 +40,6 @@ class Functions:
                 self._found.setdefault(place, []).append(function)
 
     def of(self, path: str, line: int, name: str) -> list[FunctionType]:
-        """Return the functions that were made from the definition of `name` at `line`."""
         return self._found.get((path, line, name), [])
 
 

@@ -24,7 +24,6 @@ class Witness:
         self.uncollected: list[str] = []
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Remember what could not be collected."""
         self.uncollected += [str(report.nodeid)] if report.failed else []
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -72,13 +71,11 @@ class Reporter:
         self._left = int(request.get("output_bytes", 1 << 18))
 
     def expect(self, items: list[Any]) -> None:
-        """These are about to run."""
         self.items += items
         self.watch.add(items)
         self._send("collected", [item.nodeid for item in items])
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A module or conftest that could not be imported."""
         if report.failed:
             self.failed = True
             self._send(
@@ -88,7 +85,6 @@ class Reporter:
                 self._exit(STOPPED)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """The test's clock starts here."""
         self._parts, self._seconds, self._printed, self._signature = [], 0.0, "", ""
         self._send("start", nodeid)
 
@@ -176,7 +172,6 @@ class Canary(pytest.Item):
     wrong = False
 
     def runtest(self) -> None:
-        """Fail when told to."""
         if self.wrong:
             raise AssertionError("canary")
 
@@ -185,7 +180,6 @@ class Canary(pytest.Item):
         return "canary"
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Nowhere in the project."""
         return "canary", None, "canary"
 
 
@@ -227,12 +221,10 @@ class Stages:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
-        """After every other plugin."""
         yield
         self._select(items)
 
     def start(self, session: Any) -> None:
-        """Select from what the session has collected before."""
         if self._tests is not None:
             session.items = []  # those asked for are taken from what was found
         self._select(session.items)

@@ -45,7 +45,6 @@ class LoadTests:
             return PackageTests.from_parent(parent, path=file_path)
 
     def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Any:
-        """Asked for every name of a module."""
         if name == "load_tests" and isinstance(collector, pytest.Module) and callable(obj):
             return Added.from_parent(collector, name=name, function=obj)
         return None
@@ -55,7 +54,6 @@ class PackageTests(pytest.Module):
     """The file of a package, of which nothing but `load_tests` is collected."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        """One collector, or none."""
         function = getattr(self.obj, "load_tests", None)
         if callable(function):
             yield Added.from_parent(self, name="load_tests", function=function)
@@ -65,7 +63,6 @@ class Added(pytest.Collector):
     """What one `load_tests` adds to the tests that pytest finds by itself."""
 
     def __init__(self, *, function: Any, **others: Any) -> None:
-        """`function`: the module's own."""
         super().__init__(**others)
         self._function = function
 
@@ -96,12 +93,10 @@ class AddedCase(pytest.Item):
     """One test case, run as unittest would."""
 
     def __init__(self, *, case: Any, **others: Any) -> None:
-        """`case`: a TestCase, e.g. one made from a doctest."""
         super().__init__(**others)
         self._case = case
 
     def runtest(self) -> None:
-        """Raise what went wrong."""
         result = unittest.TestResult()
         self._case.run(result)
         for _, text in [*result.errors, *result.failures]:
@@ -110,11 +105,9 @@ class AddedCase(pytest.Item):
             pytest.skip(reason)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
-        """Return what unittest would print."""
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Return where the module lies, no line, and the test's name."""
         return self.path, None, self.name
 
 
@@ -123,12 +116,10 @@ def _file_of(case: Any) -> str:
 
 
 def _is_pytests(config: Any, file: str) -> bool:
-    """Return whether pytest collects a file of that name by itself."""
     return any(fnmatch.fnmatch(os.path.basename(file), pattern) for pattern in config.getini("python_files"))
 
 
 def _cases(suite: Any) -> Iterator[Any]:
-    """The test cases of a suite, at any depth."""
     if isinstance(suite, unittest.TestCase):
         yield suite
         return
@@ -144,7 +135,6 @@ class Bare:
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        """Raises whatever pytest or the project raises."""
         self._config = config
         self._finder = install()
         self._witness = Witness()
@@ -156,7 +146,6 @@ class Bare:
         """Go as far as can be gone in the zygote."""
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
-        """Run the request in this child."""
         if request.get("changes") and not take_up(send, request, self._config, self._finder):
             return
         reporter = Reporter(self._witness, self._config["root"])
@@ -170,19 +159,16 @@ class Bare:
         identity = bool(request.get("identity"))
         plugins.append(Closing(send, reporter, lambda: self._changes(patched()), judged=not identity))
         if identity:
-            plugins.append(Imported(send, self._config["root"]))
+            plugins.append(Imported(self._config["root"], send))
         send("exit", self._main(_files(request), plugins))
 
     def _trace(self, send: Send, plugins: list[Any], files: list[str] | None) -> None:
         """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
         collector = choose_collector(self._config)
-        imported = Imported(send, self._config["root"])
+        imported = Imported(self._config["root"], send)
         collector.start()
         status = self._main(files, [*plugins, collector, imported])
-        for path, lines in collector.import_lines().items():
-            send("import-lines", path, sorted(lines))
-        for path, by_test in collector.lines().items():
-            send("lines", path, [[test, sorted(lines)] for test, lines in by_test.items()])
+        collector.send(send)
         send("exit", status)
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
@@ -213,7 +199,6 @@ class Closing:
     """A plugin that gathers the evidence at the session's end; a judged session ends there."""
 
     def __init__(self, send: Send, reporter: Reporter, changes: Callable[[], list[str]], *, judged: bool) -> None:
-        """`changes`: what has changed in the framework."""
         self._send = send
         self._reporter = reporter
         self._changes = changes
@@ -236,12 +221,13 @@ class Imported:
     The latter are neither the project's nor a plugin's, for pytest rewrites those on import.
     """
 
-    def __init__(self, send: Send, root: str) -> None:
+    def __init__(self, root: str, send: Send | None = None) -> None:
         """`root`: of the project. What is imported by now does not count as imported by tests."""
         self._send = send
         self._root = root + os.sep
         self._known = set(sys.modules)
         self._prepared = set(self._known)
+        self._early: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self) -> None:
@@ -257,11 +243,15 @@ class Imported:
         self._known |= set(sys.modules) - self._prepared
         files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
-        self._send("early", sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below}))
+        self._early = sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Look once: what plugins import to say farewell serves no test."""
+        if self._send is not None:
+            self.report(self._send)
+
+    def report(self, send: Send) -> None:
         modules = list(sys.modules.items())
         plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
         found = [
@@ -269,7 +259,8 @@ class Imported:
             for name, module in modules
             if name not in self._known and name.split(".", 1)[0] not in plugins and self._is_foreign(name, module)
         ]
-        self._send("modules", found)
+        send("early", self._early)
+        send("modules", found)
 
     def _is_foreign(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
@@ -343,13 +334,23 @@ class Collected(Configured):
     """A pytest session with its items collected, and what is needed to swap code under it."""
 
     def _prepare(self) -> None:
+        """Collect, under the tracer where the first child is to go on with that."""
+        traced = bool(self._config.get("trace"))
+        self._collector, self._imported = choose_collector(self._config), Imported(self._config["root"])
+        if traced:
+            self._collector.start()
         super()._prepare()
+        self._imported.pytest_cmdline_main()
+        if traced:
+            self._pytest.pluginmanager.register(self._imported)
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)
         self._pytest.hook.pytest_collection(session=self._session)
         if self._witness.uncollected:
             raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
+        if traced:
+            self._collector.stop()
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
         self._reporter = Reporter(self._witness, self._config["root"])
@@ -384,7 +385,6 @@ class Collected(Configured):
         return self._outlines[path]
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
-        """Run the request in this child."""
         if request.get("changes") and not self._place(send, request):
             return
         reporter, session = self._reporter, self._session
@@ -392,6 +392,9 @@ class Collected(Configured):
         stages = Stages(reporter, request, self._items)
         stages.start(session)
         self._forget_output()
+        if request.get("trace"):
+            self._trace_on(send)
+            return
         hide()
         patched = hear_audit(send, self._places, request)
         if request.get("stages"):
@@ -399,6 +402,15 @@ class Collected(Configured):
         self._pytest.hook.pytest_runtestloop(session=session)
         reporter.close(session, lambda: self._changes(patched()))
         send("exit", 1 if session.testsfailed else 0)
+
+    def _trace_on(self, send: Send) -> None:
+        """Run the tests under the tracer that has seen them collected."""
+        self._pytest.pluginmanager.register(self._collector)
+        self._collector.start()
+        self._pytest.hook.pytest_runtestloop(session=self._session)
+        self._imported.report(send)
+        self._collector.send(send)
+        send("exit", 1 if self._session.testsfailed else 0)
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:
         """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""
@@ -426,5 +438,4 @@ class Collected(Configured):
 
 
 def _change(request: dict[str, Any]) -> dict[str, Any]:
-    """The one change, with the lines that run at import."""
     return {"import_lines": request["import_lines"], **request["changes"][0]}

@@ -31,7 +31,6 @@ class CandidateLoader(importlib.machinery.SourceFileLoader):
         return self._text if path == self.path else super().get_data(path)
 
     def get_code(self, fullname: str) -> CodeType:
-        """The same for reloads."""
         if self._code is None:
             self._code = compile(self._text, self.path, "exec", dont_inherit=True)
         return self._code
@@ -41,7 +40,6 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
     """Finds the changed files among modules of their names; nothing until `place` was called."""
 
     def __init__(self) -> None:
-        """Installed once, ahead of all others."""
         self._texts: dict[str, bytes] = {}
         self._codes: dict[str, CodeType | None] = {}
         self._names: set[str] = set()
@@ -80,7 +78,6 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         return None
 
     def is_changed(self, spec: importlib.machinery.ModuleSpec) -> bool:
-        """Return whether a spec leads to a changed file."""
         return bool(self._texts) and spec.origin is not None and os.path.realpath(spec.origin) in self._texts
 
     def ours(self, spec: importlib.machinery.ModuleSpec, real: str = "") -> importlib.machinery.ModuleSpec:

@@ -44,7 +44,6 @@ class Wakeup:
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
 
     def drain(self) -> None:
-        """Forget what was noticed."""
         with contextlib.suppress(BlockingIOError):
             while os.read(self.reader, 4096):
                 pass
@@ -60,13 +59,11 @@ class Output:
         self._dropped = 0
 
     def feed(self, data: bytes) -> None:
-        """Take more."""
         kept = data[: self._limit - len(self._kept)]
         self._kept += kept
         self._dropped += len(data) - len(kept)
 
     def text(self) -> str:
-        """Readable, a cut said in it."""
         text = self._kept.decode("utf-8", "replace")
         return text + ("\n[%d bytes cut]" % self._dropped if self._dropped else "")
 
@@ -75,7 +72,6 @@ class _Child:
     """A forked process, with the ends of what it reports, what it prints and what it is asked."""
 
     def __init__(self, body: Body) -> None:
-        """Fork, and call `body` in the child."""
         nonce = os.urandom(16).hex()
         self.report, report_end = os.pipe()
         self.output, output_end = os.pipe()
@@ -98,7 +94,6 @@ class _Child:
             data = data[os.write(self.asking, data) :]
 
     def close(self) -> None:
-        """Let go of every end."""
         for end in (self.report, self.output, self.asking):
             os.close(end)
 
@@ -107,7 +102,6 @@ class Supervisor:
     """Runs children one at a time."""
 
     def __init__(self, scratch: Scratch, wakeup: Wakeup) -> None:
-        """`scratch` is restored after each child."""
         self._scratch = scratch
         self._wakeup = wakeup
         self._shared: _Child | None = None

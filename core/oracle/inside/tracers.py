@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import itertools
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from types import CodeType, FrameType
-from typing import Any, Union
+from typing import Any, DefaultDict, Set, Union
 
 import pytest
 
+from .child import Send
+
 MONITORING_ID = 4
-GLOB = "*?[]{}"
-"""What a pattern does not take literally; folders may be named so."""
+Lines = DefaultDict[str, Set[int]]
+"""Lines that ran, by file."""
 
 OPTIMIZED = 1
 """Set in the code of functions; clear in that of modules and class bodies."""
@@ -46,19 +48,16 @@ class QuietWatch:
             signal.signal(signal.SIGVTALRM, self._beat)
 
     def stop(self) -> None:
-        """Leave no timer behind."""
         self.disarm()
         if sys.platform != "win32":
             signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
 
     def arm(self) -> None:
-        """A test begins."""
         self._last, self._armed = 0, True
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_VIRTUAL, QUIET, QUIET)
 
     def disarm(self) -> None:
-        """No test runs."""
         self._armed = False
         if sys.platform != "win32":
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -89,56 +88,50 @@ def lines_around(frame: FrameType | None, root: str) -> Iterator[tuple[str, int]
 class Monitor:
     """`sys.monitoring` (Python 3.12 and later): each line costs one event a test."""
 
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Watch files below `root`."""
+    def __init__(self, importing: Lines, root: str) -> None:
         self._api: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         self._importing = importing
         self._root = root
         self._into = importing
 
     def start(self) -> None:
-        """Take a tool id and listen to lines."""
         self._api.use_tool_id(MONITORING_ID, "rtc-inspector")
         self._api.register_callback(MONITORING_ID, self._api.events.LINE, self._line)
         self._api.set_events(MONITORING_ID, self._api.events.LINE)
 
     def stop(self) -> None:
-        """Give the tool id back."""
         self._api.set_events(MONITORING_ID, 0)
         self._api.free_tool_id(MONITORING_ID)
 
-    def switch(self, into: set[tuple[str, int]]) -> None:
+    def switch(self, into: Lines) -> None:
         """Lines seen before are reported again."""
         self._into = into
         self._api.restart_events()
 
     def _line(self, code: CodeType, line: int) -> Any:
         if code.co_filename.startswith(self._root):
-            (self._into if code.co_flags & OPTIMIZED else self._importing).add((code.co_filename, line))
+            (self._into if code.co_flags & OPTIMIZED else self._importing)[code.co_filename].add(line)
         return self._api.DISABLE
 
 
 class Settrace:
     """`sys.settrace`: slow, and always there."""
 
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Watch files below `root`."""
+    def __init__(self, importing: Lines, root: str) -> None:
         self._importing = importing
         self._root = root
         self._into = importing
-        self._quiet = QuietWatch(lambda: len(self._into), self._give_up)
+        self._quiet = QuietWatch(lambda: sum(map(len, self._into.values())), self._give_up)
 
     def start(self) -> None:
-        """In this thread and those to come."""
         self._quiet.start()
         self._resume()
 
     def stop(self) -> None:
-        """No more."""
         self._quiet.stop()
         self._pause()
 
-    def switch(self, into: set[tuple[str, int]]) -> None:
+    def switch(self, into: Lines) -> None:
         """Only the target changes; a test that was given up is over."""
         self._quiet.disarm()
         self._into = into
@@ -153,7 +146,7 @@ class Settrace:
 
     def _give_up(self, frame: FrameType | None) -> None:
         self._pause()
-        self._into.update(lines_around(frame, self._root))
+        _add(self._into, lines_around(frame, self._root))
 
     def _pause(self) -> None:
         sys.settrace(None)
@@ -165,74 +158,127 @@ class Settrace:
         return self._function if frame.f_code.co_flags & OPTIMIZED else self._module
 
     def _function(self, frame: FrameType, event: str, argument: object) -> Any:
-        self._into.add((frame.f_code.co_filename, frame.f_lineno))
+        self._into[frame.f_code.co_filename].add(frame.f_lineno)
         return self._function
 
     def _module(self, frame: FrameType, event: str, argument: object) -> Any:
-        self._importing.add((frame.f_code.co_filename, frame.f_lineno))
+        self._importing[frame.f_code.co_filename].add(frame.f_lineno)
         return self._module
 
 
-class CoverageTracer:
-    """The C tracer of coverage.py, through its own interface: a context for each test, all in memory."""
+class CTracer:
+    """The C tracer of coverage.py without the package around it, which writes each test's lines to a database."""
 
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Raises ImportError when coverage or its C tracer is missing."""
-        importlib.import_module("coverage.tracer").CTracer  # noqa: B018 - there or not is the question
-        self._importing = importing
+    def __init__(self, importing: Lines, root: str, file: str) -> None:
+        """Raise ImportError when `file`, the compiled module, cannot be loaded."""
+        spec = importlib.util.spec_from_file_location("tracer", file)
+        if spec is None or spec.loader is None:
+            raise ImportError(file)
+        self._module: Any = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self._module)
+        self._importing = self._into = importing
         self._root = root
-        self._module: Any = importlib.import_module("coverage")
-        self._coverage: Any = None
-        self._paused = False
-        self._quiet = QuietWatch(self._count, self._give_up)
+        self._data: dict[str, set[int]] = {}
+        self._known: dict[str, Any] = {}
+        self._module_lines: dict[str, set[int]] = {}
+        self._current: Any = None
+        self._all: list[Any] = []  # one that is freed ends the tracing of the thread that frees it
+        self._quiet = QuietWatch(lambda: sum(map(len, list(self._data.values()))), self._give_up)
 
     def start(self) -> None:
-        """One in-memory data set with a context a switch."""
-        os.environ["COVERAGE_CORE"] = "ctrace"
-        below = "".join("?" if character in GLOB else character for character in self._root) + "*"
-        self._coverage = self._module.Coverage(data_file=None, config_file=False, include=[below])
-        self._names: list[set[tuple[str, int]]] = []
         self._quiet.start()
-        self._coverage.start()
+        self._resume()
 
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Each target set is a context of its own."""
+    def stop(self) -> None:
+        self._quiet.stop()
+        self._pause()
+        self._share_out()
+
+    def switch(self, into: Lines) -> None:
+        """Add lines to `into` from here on; a new tracer goes on where the last was given up."""
         self._quiet.disarm()
-        if self._paused:
-            self._paused = False
-            self._coverage.start()
-        self._names.append(into)
-        self._coverage.switch_context(str(len(self._names) - 1))
+        self._share_out()
+        self._into = into
+        if self._current is None:
+            self._resume()
         if into is not self._importing:
             self._quiet.arm()
 
-    def _count(self) -> int:
-        """Lines of the present context, in the tracer's own count."""
-        data = getattr(sys.gettrace(), "data", None)
-        return sum(map(len, list(data.values()))) if data is not None else sys.maxsize
+    def _resume(self) -> None:
+        threading.settrace(self._in_thread)
+        self._current = self._made()
+        self._current.start()
+
+    def _pause(self) -> None:
+        threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+        if self._current is not None:
+            self._current.stop()
+            self._current = None
 
     def _give_up(self, frame: FrameType | None) -> None:
-        """A new tracer goes on at the next switch: this one must not miss any return it knows the call of."""
-        self._paused = True
-        self._coverage.stop()
-        self._names[-1].update(lines_around(frame, self._root))
+        # A tracer must not miss any return that it knows the call of: another one goes on.
+        self._pause()
+        _add(self._into, lines_around(frame, self._root))
 
-    def stop(self) -> None:
-        """Share the recorded lines out."""
-        self._quiet.stop()
-        self._coverage.stop()
-        data = self._coverage.get_data()
-        # Code may have been compiled under a name that no file bears, or from a file that is gone.
-        for path in filter(os.path.isfile, data.measured_files()):
-            module_lines = module_level_lines(path)
-            for line, contexts in data.contexts_by_lineno(path).items():
-                for context in contexts:
-                    into = self._names[int(context)] if context else self._importing
-                    (self._importing if line in module_lines else into).add((path, line))
+    def _in_thread(self, frame: FrameType, event: str, argument: object) -> Any:
+        """Trace a thread by a tracer of its own, the event included that begins it."""
+        sys.settrace(None)
+        trace = self._made().start()
+        return trace(frame, event, argument) if trace is not None else None
+
+    def _made(self) -> Any:
+        tracer = self._module.CTracer()
+        given = {
+            "data": self._data,
+            "should_trace": self._disposition,
+            "should_trace_cache": self._known,
+            "trace_arcs": False,
+            "warn": lambda *_, **__: None,
+            "lock_data": _nothing,
+            "unlock_data": _nothing,
+            "file_tracers": {},
+            **dict.fromkeys(("concur_id_func", "check_include", "should_start_context", "switch_context")),
+            **dict.fromkeys(("threading", "disable_plugin")),
+        }
+        for name, value in given.items():
+            if hasattr(tracer, name):
+                setattr(tracer, name, value)
+        self._all.append(tracer)
+        return tracer
+
+    def _disposition(self, path: str, frame: FrameType) -> Any:
+        """Return whether to trace a file, in the form that the tracer wants."""
+        found = self._module.CFileDisposition()
+        found.original_filename = found.canonical_filename = found.source_filename = path
+        # Code may have been compiled under a name that no file bears.
+        found.trace = path.startswith(self._root) and os.path.isfile(path)
+        found.reason, found.file_tracer, found.has_dynamic_filename = "", None, False
+        return found
+
+    def _share_out(self) -> None:
+        """Give the lines of functions to who runs now, and those of modules to imports."""
+        for path, lines in list(self._data.items()):
+            taken = lines.copy()
+            if taken:
+                lines -= taken
+                if path not in self._module_lines:
+                    self._module_lines[path] = module_level_lines(path)
+                at_import = taken & self._module_lines[path]
+                self._importing[path] |= at_import
+                self._into[path] |= taken - at_import
 
 
-Tracer = Union[Monitor, Settrace, CoverageTracer]
-"""Each adds (file, line) pairs to whichever set is current."""
+def _nothing() -> None:
+    """Stand for a lock that one thread at a time needs not."""
+
+
+def _add(into: Lines, places: Iterable[tuple[str, int]]) -> None:
+    for path, line in places:
+        into[path].add(line)
+
+
+Tracer = Union[Monitor, Settrace, CTracer]
+"""Each adds lines to whatever is current."""
 
 
 def module_level_lines(path: str) -> set[int]:
@@ -260,98 +306,91 @@ class Collector:
     The set-up of a fixture that outlives one test counts for every test that uses it.
     """
 
-    def __init__(self, tracer: Tracer, importing: set[tuple[str, int]], root: str) -> None:
+    def __init__(self, tracer: Tracer, importing: Lines, root: str) -> None:
         """`importing`: where lines outside tests go, and module level lines at any time."""
         self._tracer = tracer
         self._importing = importing
         self._root = root
-        self._tests: dict[str, set[tuple[str, int]]] = {}
-        self._fixtures: dict[tuple[str, str], set[tuple[str, int]]] = {}
+        self._tests: dict[str, Lines] = defaultdict(_no_lines)
+        self._fixtures: dict[tuple[str, str], Lines] = defaultdict(_no_lines)
         self._uses: dict[str, set[tuple[str, str]]] = {}
         self._current = importing
 
     def start(self) -> None:
-        """Before the project is imported."""
         self._tracer.start()
         self._tracer.switch(self._importing)
 
-    def _enter(self, into: set[tuple[str, int]]) -> None:
+    def stop(self) -> None:
+        self._tracer.stop()
+
+    def _enter(self, into: Lines) -> None:
         self._current = into
         self._tracer.switch(into)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Lines are this test's from here on."""
-        self._enter(self._tests.setdefault(nodeid, set()))
+        self._enter(self._tests[nodeid])
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Nobody's test runs now."""
         self._enter(self._importing)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-        """Keep the set-up of a shared fixture apart."""
         if fixturedef.scope == "function":
             yield
             return
         outside = self._current
-        self._enter(self._fixtures.setdefault((fixturedef.argname, fixturedef.baseid), set()))
+        self._enter(self._fixtures[fixturedef.argname, fixturedef.baseid])
         yield
         self._enter(outside)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: Any) -> None:
-        """Note which shared fixtures the test may have used."""
         definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
         keys = {(definition.argname, definition.baseid) for group in definitions.values() for definition in group}
         self._uses[item.nodeid] = keys
 
-    def import_lines(self) -> dict[str, set[int]]:
-        """Path below the root -> lines that ran outside tests or at module level."""
+    def send(self, send: Send) -> None:
+        """Stop, and report which lines run at import, and which by each test."""
         self._tracer.stop()
-        found: dict[str, set[int]] = {}
-        for path, line in self._importing:
-            if line > 0:
-                found.setdefault(self._relative(path), set()).add(line)
-        return found
-
-    def lines(self) -> dict[str, dict[str, set[int]]]:
-        """Path below the root -> test -> lines."""
-        found: dict[str, dict[str, set[int]]] = {}
-        for test, places in self._tests.items():
-            shared = (self._fixtures.get(key, ()) for key in self._uses.get(test, ()))
-            for path, line in itertools.chain(places, *shared):
-                found.setdefault(self._relative(path), {}).setdefault(test, set()).add(line)
-        return found
+        for path, numbers in self._importing.items():
+            send("import-lines", self._relative(path), sorted(line for line in numbers if line > 0))
+        found: dict[str, list[tuple[str, list[int]]]] = {}
+        for test, own in self._tests.items():
+            for key in self._uses.get(test, ()):
+                for path, numbers in self._fixtures[key].items():
+                    own[path] |= numbers
+            for path, numbers in own.items():
+                if numbers:
+                    found.setdefault(path, []).append((test, sorted(numbers)))
+        for path, by_test in found.items():
+            send("lines", self._relative(path), by_test)
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
 
 
 def choose_collector(config: dict[str, Any]) -> Collector:
-    """The fastest tracer this interpreter has."""
-    importing: set[tuple[str, int]] = set()
-    root = config["root"] + os.sep
-    return Collector(_choose_tracer(importing, root, config.get("coverage_folder")), importing, config["root"])
+    """Return one with the fastest tracer that this interpreter has."""
+    importing, root = _no_lines(), config["root"] + os.sep
+    return Collector(_choose_tracer(importing, root, config.get("tracer")), importing, config["root"])
 
 
-def _choose_tracer(importing: set[tuple[str, int]], root: str, lent: str | None) -> Tracer:
+def _no_lines() -> Lines:
+    return defaultdict(set)
+
+
+def _choose_tracer(importing: Lines, root: str, lent: str | None) -> Tracer:
     if sys.version_info >= (3, 12):
         return Monitor(importing, root)
-    if lent is not None:
-        _borrow("coverage", lent)
-    try:
-        return CoverageTracer(importing, root)
-    except ImportError:
-        return Settrace(importing, root)
+    own = importlib.util.find_spec("coverage.tracer") if lent is None and _has("coverage") else None
+    file = lent or (own.origin if own is not None else None)
+    if file is not None:
+        with suppress(ImportError):
+            return CTracer(importing, root, file)
+    return Settrace(importing, root)
 
 
-def _borrow(name: str, folder: str) -> None:
-    """Make one package importable from where the host has it, and nothing that lies beside it."""
-    spec = importlib.util.spec_from_file_location(
-        name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
-    )
-    if spec is not None and spec.loader is not None:
-        sys.modules[name] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+def _has(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None

@@ -36,7 +36,6 @@ class Wire:
         self._rest = b""
 
     def receive(self) -> dict[str, Any] | None:
-        """The next request; None when the host has gone."""
         while b"\n" not in self._rest:
             data = os.read(self._input, 1 << 16)
             if not data:
@@ -47,7 +46,6 @@ class Wire:
         return request
 
     def send(self, reply: dict[str, Any]) -> None:
-        """Write one reply, whole."""
         data = json.dumps(reply).encode() + b"\n"
         while data:
             data = data[os.write(self._output, data) :]
@@ -163,7 +161,6 @@ class Zygote:
         return "" if threads == 1 else "%d threads run before any test" % threads
 
     def serve(self) -> None:
-        """Answer requests one after another."""
         gc.collect()
         gc.freeze()
         self._wire.send({"ready": True, "python": platform.python_version(), "trouble": self._trouble})

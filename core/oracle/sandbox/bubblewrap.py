@@ -80,7 +80,6 @@ class MappedNamespace:
             cast(BinaryIO, self._holder.stdin).write(f"{words}\n".encode())
 
     def close(self) -> None:
-        """Watch no more; idempotent."""
         self._holder.kill()
         with self._holder:
             pass
@@ -171,7 +170,6 @@ def arguments(
 
 
 def _system(system: HostSystem, accounts: Mapping[int, str]) -> Iterator[str]:
-    """System folders, and the files below /etc written for this sandbox."""
     for path in system.mounts:
         yield from ("--ro-bind", str(path), str(path))
     for name, target in system.links:
@@ -181,7 +179,6 @@ def _system(system: HostSystem, accounts: Mapping[int, str]) -> Iterator[str]:
 
 
 def _special(scratch_mib: int) -> Iterator[str]:
-    """Own /proc, minimal /dev, sized scratch."""
     yield from ("--proc", "/proc", "--dev", "/dev")
     yield from _tmpfs(SHARED_MEMORY, shared_memory_mib(scratch_mib) << 20, "1777")
     yield from _tmpfs(SCRATCH, scratch_mib << 20, "1777")
@@ -226,7 +223,6 @@ def _folders(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _folder_in_scratch(path: Path) -> Path | None:
-    """The outermost folder of `path` inside a scratch space, if it lies in one."""
     for root in map(Path, (SCRATCH, SHARED_MEMORY)):
         if path.is_relative_to(root):
             return root / path.relative_to(root).parts[0]
@@ -237,7 +233,6 @@ class Hold:
     """A control group and a namespace where there are such, and a handle on PID 1 inside; thread-safe."""
 
     def __init__(self, group: ControlGroup | None) -> None:
-        """Own `group`."""
         self._group = group
         self._namespace: MappedNamespace | None = None
         self._inside: int | None = None
@@ -250,7 +245,6 @@ class Hold:
         return tuple(word for part in parts for word in part.command)
 
     def enter(self, namespace: MappedNamespace) -> None:
-        """Own `namespace` too."""
         self._namespace = namespace
 
     def take(self, process: int) -> None:
@@ -267,7 +261,6 @@ class Hold:
                 platform.kill_by(self._inside)
 
     def free(self) -> None:
-        """Let everything go; idempotent."""
         with self._lock:
             inside, self._inside = self._inside, None
         if inside is not None:
@@ -300,7 +293,6 @@ class BubblewrapSandbox:
         self.claims = ISOLATION | frozenset(self._bounds())
 
     def _bounds(self) -> Iterator[Claim]:
-        """Yield what can be claimed of memory and processes here."""
         if self._groups is not None:
             yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
         elif self._prlimit is not None:
@@ -308,7 +300,6 @@ class BubblewrapSandbox:
 
     @property
     def detail(self) -> str:
-        """Return what is bounded here and what is not, for a person to read."""
         if Claim.BOUNDED_MEMORY in self.claims:
             return "memory and processes are bounded by a control group"
         if Claim.BOUNDED_MEMORY_EACH in self.claims:
@@ -335,7 +326,6 @@ class BubblewrapSandbox:
             ) from error
 
     def _start(self, launch: Launch, hold: Hold) -> Process:
-        """Put the command together, outermost first."""
         shown = visible(launch.readonly, self._system.covers)
         identity, become = own_user(), list[str]()
         if platform.is_root():

@@ -105,7 +105,6 @@ def _opened(
     install: Install | None = None,
     beat: Beat = unheard,
 ) -> Sandbox:
-    """Make and try the sandbox called `name`. Raises SandboxError."""
     if name not in NAMES:
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
     if image is not None and name != "docker":

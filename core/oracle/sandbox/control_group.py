@@ -183,7 +183,6 @@ def _makers() -> Iterator[GroupMaker]:
 
 
 def _runs(group: ControlGroup) -> bool:
-    """Return whether a command started in the group ends well."""
     try:
         done = subprocess.run([*group.command, "true"], env={}, capture_output=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

@@ -58,17 +58,14 @@ class Engine:
 
     @property
     def kind(self) -> str:
-        """For people."""
         return "Podman" if self.podman else "Docker"
 
     @property
     def address(self) -> str:
-        """For people."""
         return str(self.options["base_url"])
 
     @property
     def title(self) -> str:
-        """Kind, version and address, for people."""
         return f"{self.kind} {self.version}{', rootless' if self.rootless else ''} at {self.address}"
 
     @property
@@ -320,7 +317,6 @@ def built_image(client: APIClient, base: Image, install: Install, notice: Callab
 
 
 def _write(file: IO[bytes], base: Image, install: Install) -> None:
-    """The build's context: what to do, what to install, and the wheels."""
     pip = [install.python, "-m", "pip", *install.pip_arguments(f"{_FOLDER}/wheels"), "--no-cache-dir"]
     lines = [f"FROM {base.name}", "USER 0:0", f"COPY . {_FOLDER}/"]
     lines.append(f"RUN {json.dumps([*pip, '-r', f'{_FOLDER}/requirements.txt'])}")

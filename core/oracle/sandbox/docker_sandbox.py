@@ -134,7 +134,6 @@ def _bind(path: Path) -> Mount:
 
 
 def _writable(launch: Launch) -> Iterator[Mount]:
-    """Own file systems in the place of folders of the host."""
     for folder in launch.writable:
         size = launch.limits.scratch_mib << 20
         yield Mount(target=str(folder), source=None, type="tmpfs", tmpfs_size=size, tmpfs_mode=0o1777)
@@ -177,7 +176,6 @@ def remove_leftovers(client: APIClient) -> None:
 
 
 def _abandoned(mark: str) -> bool:
-    """Return whether the maker lived here and does no more."""
     *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
     return where == platform.host_mark() and pid.isdigit() and platform.start_of(pid) != started
 
@@ -197,11 +195,9 @@ class StdinSocket(io.RawIOBase):
         self._connection = connection
 
     def writable(self) -> bool:
-        """Always."""
         return True
 
     def fileno(self) -> int:
-        """Return the socket's descriptor."""
         return self._connection.fileno()
 
     def write(self, data: object) -> int:
@@ -297,7 +293,6 @@ class ContainerProcess(Process):
         self._ended.wait(GRACE)
 
     def _release(self) -> None:
-        """Free the connection and the pipe."""
         self.stdin.close()
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
@@ -349,11 +344,9 @@ class DockerSandbox:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Engines that could be used instead, for a person."""
         return tuple(engine.title for engine in other_engines(self._engine))
 
     def _lacking(self) -> Iterator[Claim]:
-        """Yield the claims that this engine cannot keep."""
         if not self._engine.bounds_memory:
             yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH)
         if not self._engine.bounds_processes:

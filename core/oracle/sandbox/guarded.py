@@ -63,7 +63,6 @@ class Guarded(ABC):
         """Return what the program may use, None for all. Raises SandboxError."""
 
     def another(self) -> Self:
-        """Return one more like this, for one more process."""
         return type(self)()
 
     def start(self, launch: Launch) -> Process:
@@ -115,7 +114,6 @@ class Unconfined(Guarded):
 
     @property
     def detail(self) -> str:
-        """Return what there is to fear, for a person to read."""
         return "the code under test can read and write whatever you can, and reach the network"
 
     def _confined(self, launch: Launch) -> None:
@@ -188,14 +186,12 @@ class LandlockSandbox(Guarded):
 
     @property
     def detail(self) -> str:
-        """Return what is bounded and what is not, for a person to read."""
         return (
             f"Landlock {self._abi} of {self._kernel}; memory is bounded for each process and space for each file, not "
             "for all together, and tests can use no sockets, no shared memory and no fixed /tmp"
         )
 
     def _confined(self, launch: Launch) -> Confinement:
-        """Return what of the machine is shown. Raises SandboxError."""
         shown = visible(launch.readonly, map(Path, self._system))
         if platform.is_root():
             _check_readable(shown)

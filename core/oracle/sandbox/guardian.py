@@ -87,7 +87,6 @@ def _confinement() -> ModuleType:
 
 
 def _become(plan: Plan, its: socket.socket) -> None:
-    """Set the limits and turn into the program."""
     program = plan["program"]
     try:
         os.setsid()

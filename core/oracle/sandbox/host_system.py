@@ -57,7 +57,6 @@ class HostSystem:
 
     @property
     def covers(self) -> tuple[Path, ...]:
-        """Return all paths that a sandbox shows without being asked for them."""
         return (*self.mounts, *(Path(path) for path, _ in self.links))
 
 

@@ -27,7 +27,6 @@ class Tail:
         self._lock = Lock()
 
     def add(self, data: bytes) -> None:
-        """Append, dropping whole chunks from the front."""
         with self._lock:
             self._chunks.append(data[-KEPT:])
             self._size += len(self._chunks[-1])
@@ -35,7 +34,6 @@ class Tail:
                 self._size -= len(self._chunks.popleft())
 
     def text(self) -> str:
-        """Return what is kept as text, with undecodable bytes replaced."""
         with self._lock:
             data = b"".join(self._chunks)
         return data[-KEPT:].decode(errors="replace")
@@ -68,7 +66,6 @@ class Process(ABC):
         return self._status if self._ended.wait(timeout) else None
 
     def stderr_tail(self) -> str:
-        """The last few KiB that were written to standard error."""
         return self._tail.text()
 
     @abstractmethod
@@ -140,7 +137,6 @@ class LocalProcess(Process):
         self.stdout = cast(BinaryIO, self._popen.stdout)
 
     def _keep(self, start: Callable[[], subprocess.Popen[bytes]], started: Future[subprocess.Popen[bytes]]) -> None:
-        """Start, collect standard error, reap."""
         try:
             popen = start()
         except BaseException as error:

@@ -74,7 +74,6 @@ class Recording:
         self._given: list[tuple[str, Any]] = []
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """Give and raise what the function does."""
         __tracebackhide__ = True
         before = _copied((values, named))
         try:
@@ -89,7 +88,6 @@ class Recording:
         return result
 
     def said(self) -> str:
-        """Return what the last call gave, for the message of a failed assertion."""
         if not self._given:
             return "the function was not called"
         return "the function gave " + self._text(*self._given[-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtc_inspector.core.oracle.cache import EACH, Memo, size
+from rtc_inspector.core.oracle.cache import EACH, VerdictCache, size
 from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
 
@@ -11,7 +11,7 @@ def verdict(characters: int) -> Verdict:
 
 
 def test_what_was_asked_for_least_recently_goes_first() -> None:
-    memo = Memo(3 * EACH)
+    memo = VerdictCache(3 * EACH)
     for key in "abc":
         memo.keep(key, verdict(EACH))
     assert memo.get("a") is not None
@@ -20,7 +20,7 @@ def test_what_was_asked_for_least_recently_goes_first() -> None:
 
 
 def test_a_verdict_kept_again_counts_once_and_one_too_large_is_not_kept() -> None:
-    memo = Memo(2 * EACH)
+    memo = VerdictCache(2 * EACH)
     for _ in range(5):
         memo.keep("a", verdict(EACH))
     memo.keep("b", verdict(EACH))
