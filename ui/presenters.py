@@ -5,8 +5,10 @@ Views ask the presenter of an item and know no kind themselves. An item need not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from pkgutil import resolve_name
 
 from rtc_inspector.core.generation import Role
@@ -76,7 +78,7 @@ class Presenter:
         """Return what judges the item's code, and which tests those are: a dozen at most."""
         if not item.tests:
             return "whole suite", "These lines run at import: the whole suite judges them."
-        names = ["Covered by:", *item.tests[:12]]
+        names = ["Covered by:", *(as_known(item, test) for test in item.tests[:12])]
         if len(item.tests) > 12:
             names.append(f"and {len(item.tests) - 12} more")
         return counted(len(item.tests), "test"), "\n".join(names)
@@ -129,6 +131,19 @@ class WordsPresenter(Presenter):
     def judged(self, item: ItemRow) -> tuple[str, str]:
         """Return the tests where it came with some, else nothing but words."""
         return super().judged(item) if item.tests else ("no tests", "No tests came with it: only words are compared.")
+
+
+def as_known(item: ItemRow, text: str) -> str:
+    """Return what the oracle said of an item in the words of people, who never saw the files written for the run."""
+    if item.has_file or not item.path:
+        return text
+    own = re.escape(PurePosixPath(item.path).stem)
+
+    def name(found: re.Match[str]) -> str:
+        return f"test {int(found['number']) + 1} of {item.key}" if found["number"] else f"the tests of {item.key}"
+
+    text = re.sub(rf"tests/test_(?:p_)?{own}\.py(?:::test_(?P<number>\d+)\w*)?", name, text)
+    return re.sub(rf"\b{re.escape(item.path)}", lambda _: item.key, text)
 
 
 _PRESENTERS: Mapping[str, Presenter] = {"edit": EditPresenter()}
@@ -263,6 +278,12 @@ def sign_words(task: str, sample: SampleRow) -> str:
         return ""
     words = f"{named.sign} is how papers write {article(named.title)} of {article(kind.noun)}"
     return f"{words}; its number says where in the chain it stands" if kind.chained else words
+
+
+def compared_words(sample: SampleRow) -> str:
+    """Return what the figures of a sample against others say, a line each."""
+    metrics = (metric(name) for name in dict.fromkeys((*sorted(sample.scores), *(name for name, _, _ in sample.pairs))))
+    return "\n".join(f"{each.short}: {each.meaning}" for each in metrics)
 
 
 def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) -> str:

@@ -85,7 +85,7 @@ def test_a_cell_of_the_grid_opens_both_programs_with_the_tests_that_parted(windo
     assert "return number + 1" in view._pair[0] and "return 7 if number == 5" in view._pair[1]
     model = parts.tests.table.model()
     first = [model.index(0, column).data() for column in range(model.columnCount())]
-    assert first[1].endswith("test_002") and first[4:] == ["pass", "value 7"]
+    assert first[1] == "test 3 of Own/1" and first[4:] == ["pass", "value 7"]
     assert parts.tests.table.isColumnHidden(3) and not parts.tests.table.isColumnHidden(4)
     parts.tests.parting.setChecked(True)
     assert parts.tests.table.model().rowCount() == 1

@@ -64,6 +64,8 @@ def test_a_damaged_record_of_settings_is_shown_as_far_as_it_goes(stored: StoredR
 
 def test_provenance_is_copied_whole_or_by_value(panel: RunPanel, stored: StoredRun) -> None:
     panel.set_run(stored.run)
+    assert panel.provenance.isHidden(), "folded away until somebody asks"
+    panel.made.click()
     panel.provenance.copy.click()
     assert "  sha256: " + "ab" * 32 in QGuiApplication.clipboard().text()
     tree = panel.provenance.tree

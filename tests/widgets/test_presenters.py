@@ -13,8 +13,18 @@ from waiting import wait_until
 
 from rtc_inspector.core.kinds import task
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
-from rtc_inspector.ui.presenters import diff_title, judged_by_tests, presenter, role_name, sample_name, trace
+from rtc_inspector.ui.presenters import (
+    as_known,
+    diff_title,
+    judged_by_tests,
+    presenter,
+    role_name,
+    sample_name,
+    sign_words,
+    trace,
+)
 from rtc_inspector.ui.reading.inspection import by_file
+from rtc_inspector.ui.shell.fields import window_words
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +119,36 @@ def test_the_name_of_a_diff_has_no_sign(stored: StoredRun) -> None:
     swapped = replace(words, role="transform", author="swap", index=3)
     assert sample_name("cosmetic", swapped) == "Variant 4, swap (v4)"
     assert diff_title("cosmetic", swapped) == "variant 4, swap"
+
+
+def test_files_that_were_written_for_a_run_are_called_as_people_know_them(stored: StoredRun) -> None:
+    item = replace(stored.admitted(), kind="problem", key="Pocket/0", path="problems/p_0001.py")
+    said = 'first tests/test_p_0001.py::test_002: AssertionError\n  File "problems/p_0001.py", line 2, in add'
+    assert as_known(item, said) == 'first test 3 of Pocket/0: AssertionError\n  File "Pocket/0", line 2, in add'
+    assert as_known(item, 'File "tests/test_p_0001.py", line 9') == 'File "the tests of Pocket/0", line 9'
+    own = replace(item, kind="region", path="shop/problems/p_0001.py")
+    assert as_known(own, said) == said
+
+
+def test_every_sign_has_words(stored: StoredRun) -> None:
+    sample = next(each for each in stored.samples(stored.admitted()) if each.role == "forward")
+    assert sign_words("synthesis", sample) == "y is how papers write a description of a region"
+    assert sign_words("chain", sample).endswith("its number says where in the chain it stands")
+    assert sign_words("of another version", sample) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Its code runs with python3; --python names another interpreter.",
+         "Its code runs with python3; “Interpreter” in the run settings names another interpreter."),
+        ("Start Docker, or use `--sandbox bubblewrap`.",
+         "Start Docker, or use “Sandbox: bubblewrap” in the run settings."),
+        ("Widen --min-characters and --max-characters, or add tests.",
+         "Widen “Characters” in the run settings and “Characters of a region at most”, or add tests."),
+        ("Open another file (on the command line: --db); this one was left.", "Open another file; this one was left."),
+        ("Run `git fetch --refetch` again.", "Run `git fetch --refetch` again."),
+    ],
+)  # fmt: skip
+def test_a_sentence_of_the_window_names_no_option_of_the_command_line(said: str, shown: str) -> None:
+    assert window_words(said) == shown

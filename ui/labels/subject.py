@@ -17,7 +17,7 @@ from rtc_inspector.ui.diff.pane_lines import EditLines, PairLines, shown_edit
 from rtc_inspector.ui.diff.rows import compare
 from rtc_inspector.ui.diff.view import EDIT_TITLES
 from rtc_inspector.ui.panels.pieces import CardScroll, TextBox
-from rtc_inspector.ui.presenters import describes, presenter
+from rtc_inspector.ui.presenters import as_known, describes, presenter
 from rtc_inspector.ui.style.controls import breakable, column, label, split
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -45,7 +45,7 @@ class LabelContext(QWidget):
         self.place.setText(breakable(f"{item.path}  lines {lines}" if item.has_file else item.key))
         self.around.show_text(textwrap.dedent(around))
         self.around.setVisible(bool(around))
-        said = "\n\n".join(f"{test.node_id}\n{test.message.strip()}" for test in failing)
+        said = "\n\n".join(as_known(item, f"{test.node_id}\n{test.message.strip()}") for test in failing)
         self.failed.show_text(said, f"{len(failing)} failed" if len(failing) > 1 else "")
         self.failed.setVisible(bool(failing) and not blind)
 

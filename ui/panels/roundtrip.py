@@ -191,8 +191,7 @@ class RoundTripPanel(QWidget):
         self._item = item
         self._empty.stand_in(self._header, self._scroll, empty=item is None)
         self.describe.setEnabled(item is not None and _describable(item))
-        no_words = "" if self._kind.describable else f"Nobody can describe {self._kind.nouns} of this run by hand"
-        self.describe.setToolTip(no_words or DESCRIBE)
+        self.describe.setVisible(self._kind.describable)
         if fresh:
             self._clear()
         if item is None:

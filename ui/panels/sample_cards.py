@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, first_difference
-from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, recites, sign_words
+from rtc_inspector.ui.presenters import Node, as_known, compared_words, describes, judged_by_tests, recites, sign_words
 from rtc_inspector.ui.style.controls import ElidedLabel, Flow, Margins, bind, breakable, column, label, row
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.outcomes import verdict_badge
@@ -79,6 +79,7 @@ class SampleCard(Card):
         self._name.setText(node.name)
         self._name.setToolTip(sign_words(item.task, sample))
         self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
+        self._against.setToolTip(compared_words(sample))
         self._against.setVisible(bool(node.against or node.remark))
         self._cost.setText(_figures(sample))
         self._cost.setToolTip(FIGURES)
@@ -114,7 +115,8 @@ class SampleCard(Card):
             self._main.show_text("")
         else:
             going = self._item.state == "running"
-            self._main.show_text(*verdict_badge(sample.verdict, len(self._item.tests), going=going))
+            text, role, tip = verdict_badge(sample.verdict, len(self._item.tests), going=going)
+            self._main.show_text(text, role, as_known(self._item, tip))
 
 
 class WritingCard(Card):

@@ -53,7 +53,7 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     done = f"{run.items_complete}/{run.items_expected}"
     started = run.started_at[:16].replace("T", " ")
     kind = task(run.task)
-    score = " · ".join([f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}", *run.remarks])
+    score = f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{' ⚠' if run.remarks else ''}"
     lift = bounded(run.secondary) if kind.difference is not None else ""
     seen = f"{run.headline.n or ''}{' few' if run.headline.few else ''}"
     words = (str(run.id), run.name, run.project_name, kind.title, run.models, run.status)
@@ -70,7 +70,7 @@ def _beside(run: RunRow) -> str:
         told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
     told += [f"{kind.measure(name).title} {bounded(run.scores.get(name, NOTHING), sign='')}" for name in kind.beside]
     cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
-    return "\n".join([*told, *(f"{title} {share:.2f}" for title, share in cut if share)])
+    return "\n".join([*told, *(f"{title} {share:.2f}" for title, share in cut if share), *run.remarks])
 
 
 class RunModel(ListedRows):
@@ -162,7 +162,7 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (44, 0, 96, 88, 0, 92, 56, 164, 156, 52, 124)
+WIDTHS = (40, 0, 100, 126, 0, 74, 52, 190, 150, 52, 124)
 """Pixels of the columns; those of 0 share what room is left."""
 
 
@@ -228,6 +228,8 @@ class RunsDialog(QDialog):
         table.selectionModel().currentRowChanged.connect(self._offer)
         table.selectionModel().selectionChanged.connect(self._offer)
         table.doubleClicked.connect(self._open)
+        self.runs.modelReset.connect(self._show_names)
+        self._show_names()
         several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
         for button, act, tip in (
             (self.open_button, self._open, ""),
@@ -258,6 +260,10 @@ class RunsDialog(QDialog):
         parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
         open_at(self, 1240, 540)
+
+    def _show_names(self) -> None:
+        """Leave their room to the models where no run has a name."""
+        self.table.setColumnHidden(HEADINGS.index("Name"), not any(run.name for run in self.runs.shown))
 
     def _filter(self, words: str) -> None:
         self.runs.set_words(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from rtc_inspector.ui.background.turns import Turns, Work
 from rtc_inspector.ui.code.code_feed import CodeFeed
 from rtc_inspector.ui.code.view import Sampling, present_path
 from rtc_inspector.ui.figures.view import FigureFeed
-from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
+from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, sample_name, scored_against
 from rtc_inspector.ui.project.history import HistoryFeed
 from rtc_inspector.ui.project.tree import first_code, listed_files
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
@@ -172,9 +173,15 @@ class TraceView(QObject):
         def read(reader: Reader) -> tuple[list[TestRow], list[TestRow] | None]:
             return reader.tests(verdict.id), None if before is None else reader.tests(before)
 
+        def known(test: TestRow) -> TestRow:
+            return replace(test, node_id=as_known(item, test.node_id), message=as_known(item, test.message))
+
         def show(found: tuple[list[TestRow], list[TestRow] | None]) -> None:
-            tests, others = found
-            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests), before=others)
+            tests = [known(test) for test in found[0]]
+            others = [known(test) for test in found[1]] if found[1] is not None else None
+            said = replace(verdict, detail=as_known(item, verdict.detail))
+            path = item.path if item.has_file else item.key
+            self._tests.set_verdict(said, tests, path=path, span=span, covering=len(item.tests), before=others)
 
         self._inspection.ask("tests", read, show)
 
