@@ -47,6 +47,10 @@ class Measure:
         share = (value - self.lowest) / (self.highest - self.lowest)
         return 1.0 - share if self.higher_is_better is False else share
 
+    def correctness(self, value: float) -> float | None:
+        """Return how right a value is, for its colour; None of a likeness or a change, neither right nor wrong."""
+        return None if self.continuous else self.goodness(value)
+
 
 @dataclass(frozen=True, slots=True)
 class RoleName:

@@ -420,14 +420,17 @@ def test_large_gives_the_labels_the_window_and_other_tabs_take_it_back(window: M
     assert parts.code.isVisible()
 
 
-def test_the_room_of_labels_does_not_leak_into_other_tabs_or_the_next_start(
+def test_leaving_labels_moves_no_tab_and_their_room_ends_with_going_to_the_code(
     qapp: QApplication, window: MainWindow, case: Filled
 ) -> None:
     splitter = window.parts._splitters["right"]
     before = splitter.sizes()
     begin(window)
     assert splitter.sizes()[1] > before[1]
+    labelling = splitter.sizes()
     window.parts.tabs.setCurrentWidget(window.parts.diff)
+    assert splitter.sizes() == labelling, "the tab bar stays below the pointer"
+    window.parts.go_to(window.parts.code.editor)
     assert splitter.sizes() == before
     begin(window)
     press(Qt.Key.Key_F)

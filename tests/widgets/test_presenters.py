@@ -25,6 +25,7 @@ from rtc_inspector.ui.presenters import (
 )
 from rtc_inspector.ui.reading.inspection import by_file
 from rtc_inspector.ui.shell.fields import window_words
+from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,16 @@ def test_every_sign_has_words(stored: StoredRun) -> None:
 )  # fmt: skip
 def test_a_sentence_of_the_window_names_no_option_of_the_command_line(said: str, shown: str) -> None:
     assert window_words(said) == shown
+
+
+def test_colour_says_correct_or_not_never_alike_or_not(stored: StoredRun) -> None:
+    item = stored.admitted()
+    for name, value, state in (
+        ("synthesis", 1.0, RegionState.PASS),
+        ("synthesis", 0.0, RegionState.FAIL),
+        ("cosmetic", 0.0, RegionState.UNJUDGED),
+        ("directive", 1.0, RegionState.UNJUDGED),
+    ):
+        shown = replace(item, task=name, measures={task(name).headline: value}, state="done")
+        assert region_state(shown) is state
+        assert "unjudged" not in state_words(shown)

@@ -398,7 +398,11 @@ class CodeEditor(QPlainTextEdit):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        seen = 0 <= self.cursorRect().top() < event.oldSize().height()
         super().resizeEvent(event)
+        # A bar that comes above the code, for what was found in it say, must not hide that.
+        if seen and event.size().height() < event.oldSize().height():
+            self.ensureCursorVisible()
         inside, width = self.contentsRect(), self._gutter.sizeHint().width()
         self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
         viewport = self.viewport().geometry()

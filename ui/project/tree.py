@@ -247,7 +247,7 @@ class ProjectModel(QAbstractItemModel):
             return _tip(node, self._kind)
         if role == FRACTION and column == SCORE:
             value, kind = node.measures.get(self._kind.headline), self._kind
-            return None if value is None else kind.measure(kind.headline).goodness(value)
+            return None if value is None else kind.measure(kind.headline).correctness(value)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
             return self._icons[node.folder]
         if role == Qt.ItemDataRole.ForegroundRole and (node.note or column == REGIONS):

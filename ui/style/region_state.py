@@ -53,11 +53,11 @@ def region_state(item: ItemRow) -> RegionState:
 
 
 def goodness(item: ItemRow) -> float | None:
-    """Return where the item's headline stands between the worst, 0, and the best, 1; None where it has none."""
+    """Return how right what was made of an item is, from 0 to 1; None where its headline does not say that."""
     if item.headline is None:
         return None
     kind = task(item.task)
-    return kind.measure(kind.headline).goodness(item.headline)
+    return kind.measure(kind.headline).correctness(item.headline)
 
 
 def state_colour(state: RegionState) -> str:
@@ -80,7 +80,8 @@ def state_words(item: ItemRow) -> str:
     count = f"{count}: {remark}" if remark else count
     if item.state in ("running", UNFINISHED):
         return f"{item.state}, {count}" if judged else item.state
-    return state.value if state in (RegionState.WAITING, RegionState.UNJUDGED) else count
+    unjudged = state is RegionState.UNJUDGED and item.headline is None
+    return state.value if state is RegionState.WAITING or unjudged else count
 
 
 def number(value: float | None, sign: bool = False) -> str:
