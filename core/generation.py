@@ -61,11 +61,13 @@ class Block:
 
     Attributes:
         indentation: white space that every line has at least; blank lines have none.
-        comment: every line is a comment, as in a description.
+        comment: what every line begins with where all are comments, as in a description; else empty.
+        quotes: marks of strings of several lines, in a language of braces; None in Python.
     """
 
     indentation: str
-    comment: bool = False
+    comment: str = ""
+    quotes: str | None = None
 
 
 INFILL = "fill-in-the-middle"

@@ -18,7 +18,7 @@ from rtc_inspector.core.types import Span
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement:
     """One statement, with the blocks in it that are in no other block.
 
@@ -41,7 +41,7 @@ class Statement:
     meaning: Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Statements that stand together.
 
@@ -75,9 +75,11 @@ def fragment(text: str, language: Language) -> Block | None:
     return next((block for block in readings if block is not None), None)
 
 
-def reads(text: str, language: Language) -> bool:
-    """Return whether a piece of code parses."""
-    return parsed(text) is not None if language.grammar is None else fragment(text, language) is not None
+def reads(text: str, language: Language, whole: bool = False) -> bool:
+    """Return whether a piece of code parses; `whole`: it must be a file of its own."""
+    if language.grammar is None:
+        return parsed(text) is not None
+    return (statements if whole else fragment)(text, language) is not None
 
 
 def first_error(text: str, language: Language) -> int | None:

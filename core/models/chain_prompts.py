@@ -62,7 +62,7 @@ def describe_prompt(signature: str, body: str, fits: Fits, style: str, shot: Exa
         return fitting(Prompt((), infill=Infill(f'{shown}{signature}\n    """', f'"""\n{body}\n')), fits)
     if style == CODE:
         text = f"{example}\n{SUMMARY} {shot.words}\n\n\n{code}\n{SUMMARY}"
-        return fitting(Prompt((Message(PLAIN, text),), block=Block("", comment=True)), fits)
+        return fitting(Prompt((Message(PLAIN, text),), block=Block("", comment="#")), fits)
     turns = (
         Message("system", _DESCRIBE),
         Message("user", fenced(example)),

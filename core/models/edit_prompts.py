@@ -67,7 +67,7 @@ def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat", own
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
         parts = [_part(shot.old, after=shot.new) + f"{EDIT} {shot.description}\n\n\n" for shot in shots]
         text = "".join(parts) + _part(old, after=new) + EDIT
-        return Prompt((Message(PLAIN, text),), block=Block("", comment=True))
+        return Prompt((Message(PLAIN, text),), block=Block("", comment="#"))
 
     return _fitted(words.shots, ask_in_one_text if style == CODE else ask, fits)
 

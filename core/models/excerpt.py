@@ -6,14 +6,16 @@ region's home, the function or class around it. So regions of one home are shown
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rtc_inspector.core.syntax import NEWLINE, blocks_of, first_line_of, indent_of, parsed
+from rtc_inspector.core.languages import PYTHON, Language
+from rtc_inspector.core.languages.trees import Block, Statement, statements
+from rtc_inspector.core.syntax import NEWLINE, indent_of
 from rtc_inspector.core.types import Span
 
-CUT = "# ..."
+CUT = "..."
+"""Stands, as a comment, for lines that were left out."""
 LARGE = 24
 """Lines from which on a compound statement is cut inside rather than dropped whole."""
 LEAST_TELLING = 12
@@ -66,22 +68,23 @@ class Outline:
     lines: list[str]
     region: Lines
     home: Lines
+    comment: str = "#"
     names: tuple[str, ...] = ()
     units: list[Unit] = field(default_factory=list)
 
     @classmethod
-    def of(cls, text: str, span: Span) -> Outline:
-        """Parse `text`; a file that Python cannot parse is cut line by line."""
+    def of(cls, text: str, span: Span, language: Language = PYTHON) -> Outline:
+        """Parse `text`; a file that does not parse is cut line by line."""
         lines = NEWLINE.split(text)
         start = len(NEWLINE.findall(text, 0, span.start))
         region = Lines(start, start + len(NEWLINE.findall(text, span.start, span.end)) + 1)
-        outline = cls(lines, region, region)
-        tree = parsed(text)
+        outline = cls(lines, region, region, language.comment)
+        tree = statements(text, language)
         if tree is None:
             outline.units = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
         else:
-            outline.home = _home(tree.body, region)
-            outline.units = list(outline._block(tree.body, Lines(0, len(lines)), ()))
+            outline.home = _home(tree, region)
+            outline.units = list(outline._block(tree, Lines(0, len(lines)), ()))
         outline.units = [u for u in outline.units if u.lines.start < u.lines.end and not outline._inside(u.lines)]
         outline.units.sort(key=lambda u: u.rank)
         return outline
@@ -134,49 +137,56 @@ class Outline:
         for n in numbers:
             if wanted[n]:
                 if gap:
-                    shown.append(indent_of(self.lines[n]) + CUT)
+                    shown.append(f"{indent_of(self.lines[n])}{self.comment} {CUT}")
                 shown.append(self.lines[n])
                 gap = False
             elif self.lines[n].strip():
                 gap = True
         if gap:
-            shown.append(indent_of(self.lines[self.region.start] if numbers.stop <= self.region.start else "") + CUT)
+            below = numbers.stop <= self.region.start
+            shown.append(f"{indent_of(self.lines[self.region.start]) if below else ''}{self.comment} {CUT}")
         return tuple(shown)
 
     # ------------------------------------------------------------------ units
 
-    def _block(self, body: Sequence[ast.stmt], limits: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
-        """Units of one block; blank lines and comments go with the statement after them."""
-        at = limits.start
+    def _block(self, block: Block, limits: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
+        """Yield units of one block; blank lines and comments go with the statement after them."""
+        at, body = limits.start, block.statements
         for i, statement in enumerate(body):
             last = i + 1 == len(body)
-            end = limits.end if last else min(first_line_of(body[i + 1]) - 1, statement.end_lineno or 0)
+            end = limits.end if last else min(body[i + 1].first - 1, statement.last)
             end = max(at, end)
             yield from self._statement(statement, Lines(at, end), needs)
             at = end
 
-    def _statement(self, statement: ast.stmt, lines: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
-        blocks = list(blocks_of(statement))
+    def _statement(self, statement: Statement, lines: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
+        blocks = [block for block in statement.blocks if block.statements]
         encloses = self._encloses(statement)
         if not blocks or not (encloses or lines.end - lines.start > LARGE):
-            yield self._unit(lines, 1 if isinstance(statement, ast.Import | ast.ImportFrom) else 2, needs)
+            yield self._unit(lines, 1 if statement.imports else 2, needs)
             return
-        if encloses and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self.names += (statement.name,)
         at = lines.start
         for i, block in enumerate(blocks):
-            head = Lines(at, max(at, first_line_of(block[0]) - 1))
-            end = lines.end if i + 1 == len(blocks) else max(head.end, block[-1].end_lineno or 0)
-            inner = Lines(head.end, end)
+            head = Lines(at, max(at, block.statements[0].first - 1))
+            after = block.statements[-1].last
+            end = lines.end if i + 1 == len(blocks) else max(head.end, after)
+            # What closes a block goes with its head: a brace, which no statement holds.
+            tail = Lines(min(max(head.end, after), statement.last), statement.last) if i + 1 == len(blocks) else None
+            inner = Lines(head.end, end if tail is None or tail.start == tail.end else tail.start)
             inside = inner.start < self.region.end and self.region.start < inner.end
+            if inside and encloses and block.name:
+                self.names += (block.name,)
             yield self._unit(head, 0 if inside else 2, needs)
             needs = (*needs, head)
+            if tail is not None and tail.start < tail.end:
+                yield self._unit(Lines(tail.start, lines.end), 0 if inside else 2, needs)
+                needs = (*needs, tail)
             yield from self._block(block, inner, needs)
             at = end
 
-    def _encloses(self, statement: ast.stmt) -> bool:
+    def _encloses(self, statement: Statement) -> bool:
         """Return whether the statement holds the region and more."""
-        first, end = first_line_of(statement) - 1, statement.end_lineno or 0
+        first, end = statement.first - 1, statement.last
         holds = first <= self.region.start and self.region.end <= end
         return holds and (first, end) != (self.region.start, self.region.end)
 
@@ -204,12 +214,12 @@ def fitting(outline: Outline, fits: Callable[[Excerpt], bool]) -> Excerpt | None
     return outline.excerpt(low)
 
 
-def _home(body: Sequence[ast.stmt], region: Lines) -> Lines:
-    """The outermost statement around the region that is not longer than HOME; the region itself when there is none."""
-    for statement in body:
-        lines = Lines(first_line_of(statement) - 1, statement.end_lineno or 0)
+def _home(block: Block, region: Lines) -> Lines:
+    """Return the outermost statement around the region that is not longer than HOME; else the region itself."""
+    for statement in block.statements:
+        lines = Lines(statement.first - 1, statement.last)
         if lines.start <= region.start and region.end <= lines.end:
             if lines.end - lines.start <= HOME:
                 return lines
-            return next((h for b in blocks_of(statement) if (h := _home(b, region)) != region), region)
+            return next((h for b in statement.blocks if (h := _home(b, region)) != region), region)
     return region

@@ -20,6 +20,7 @@ from functools import cache, partial
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
+from rtc_inspector.core.languages import PYTHON, Language, Shot
 from rtc_inspector.core.models.excerpt import Excerpt, Outline, fitting
 from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.syntax import indent_of
@@ -27,8 +28,6 @@ from rtc_inspector.core.types import Span
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""
-PLACEHOLDER = "# TODO"
-"""What stands in the file where the region was."""
 REGION_ROOM, DESCRIPTION_ROOM = 480, 600
 """Characters that a cut file leaves free at least, so that the cut does not depend on what is asked of its excerpt."""
 
@@ -43,21 +42,11 @@ Ask = Callable[[Excerpt], Prompt]
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
-    """One worked example: a file in three parts and the region's description."""
-
-    where: str
-    before: str
-    region: str
-    after: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of the resource file. `version`: goes up with every change of what models are asked."""
+    """The texts of the resource file in one language. `version`: goes up with every change of what models are asked."""
 
     version: int
+    language: Language
     system: str
     begin: str
     end: str
@@ -70,35 +59,54 @@ class Wording:
     shots: tuple[Shot, ...]
     summary: str
 
+    @property
+    def placeholder(self) -> str:
+        """Return what stands in the file where the region was."""
+        return f"{self.language.comment} TODO"
+
 
 @cache
-def wording(own: str = "") -> Wording:
-    """Return the texts of the resource file, with a person's `own` in their place."""
+def wording(own: str = "", language: Language = PYTHON) -> Wording:
+    """Return the texts of the resource file, with a person's `own` in their place, as said of a language."""
     data = words_of("synthesis", own)
+
+    def said(text: str) -> str:
+        """Return a text that the resource says of Python, as said of the language."""
+        begun = language.comment + text.removeprefix("#") if text.startswith("#") else text
+        return begun.replace("```python", f"```{language.fences[0]}").replace("Python", language.name)
+
+    theirs = language.shots and data["shots"] == words_of("synthesis")["shots"]
     return Wording(
         version=data["version"],
-        system=data["system"],
-        begin=data["begin"],
-        end=data["end"],
-        forward=data["forward"]["question"],
-        forward_in_place=data["forward"]["question_in_place"],
-        backward=data["backward"]["question"],
-        backward_in_place=data["backward"]["question_in_place"],
-        answer_start=data["backward"]["answer_start"],
+        language=language,
+        system=said(data["system"]),
+        begin=said(data["begin"]),
+        end=said(data["end"]),
+        forward=said(data["forward"]["question"]),
+        forward_in_place=said(data["forward"]["question_in_place"]),
+        backward=said(data["backward"]["question"]),
+        backward_in_place=said(data["backward"]["question_in_place"]),
+        answer_start=said(data["backward"]["answer_start"]),
         answer_end=data["backward"]["answer_end"],
-        shots=tuple(Shot(**shot) for shot in data["shots"]),
-        summary=data["code"]["summary"],
+        shots=language.shots if theirs else tuple(Shot(**shot) for shot in data["shots"]),
+        summary=said(data["code"]["summary"]),
     )
 
 
 def forward_prompt(
-    file_text: str, region_span: Span, fits: Fits, style: str = "chat", layout: str = "shared", own: str = ""
+    file_text: str,
+    region_span: Span,
+    fits: Fits,
+    style: str = "chat",
+    layout: str = "shared",
+    own: str = "",
+    language: Language = PYTHON,
 ) -> Prompt:
     """Ask for a description of the region, the file around it shown; `own`: a person's words, as TOML.
 
     Raises ModelError when not even the region alone fits.
     """
-    outline, words = Outline.of(file_text, region_span), wording(own)
+    outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     if style == CODE:
         return _fitted(outline, partial(_code_forward, words, outline), None, fits)
     region, where = "\n".join(outline.region_lines), ".".join(outline.names)
@@ -122,26 +130,27 @@ def backward_prompt(
     style: str = "chat",
     layout: str = "shared",
     own: str = "",
+    language: Language = PYTHON,
 ) -> Prompt:
     """Ask for the code of the region, of which a TODO comment with `description` is left; `own` as above.
 
     Raises ModelError when not even the comment alone fits.
     """
-    outline, words = Outline.of(file_text, region_span), wording(own)
+    outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     head, tail = rest_of_lines(file_text, region_span)
     if style == INFILL:
-        return _fitted(outline, partial(_infill, head, tail, description), None, fits)
+        return _fitted(outline, partial(_infill, words, head, tail, description), None, fits)
     if style == CODE:
         return _fitted(outline, partial(_code_backward, words, outline, head, description), None, fits)
     indent = indent_of(head)
-    todo = todo_comment(indent, description)
+    todo = todo_comment(words, indent, description)
     sharing = tail.strip().lstrip(";").strip()
     behind = [indent + sharing] if sharing else []
     if layout == PAPER:
-        standing = head + todo_comment("", description).replace("\n", f"\n{indent}")
+        standing = head + todo_comment(words, "", description).replace("\n", f"\n{indent}")
         return _fitted(outline, lambda e: _backward_turns(words, e, [standing, *behind], todo, layout), None, fits)
 
-    def ask(excerpt: Excerpt, place: Sequence[str] = (head + PLACEHOLDER, *behind), todo: str = todo) -> Prompt:
+    def ask(excerpt: Excerpt, place: Sequence[str] = (head + words.placeholder, *behind), todo: str = todo) -> Prompt:
         return _backward_turns(words, excerpt, place, todo, layout)
 
     return _fitted(outline, ask, lambda e: ask(e, outline.region_lines, _filled(todo, DESCRIPTION_ROOM)), fits)
@@ -172,7 +181,7 @@ def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
         stop=(f"\n{indent}{words.summary}",),
-        block=Block(indent, comment=True),
+        block=Block(indent, comment=words.language.comment),
     )
 
 
@@ -185,14 +194,14 @@ def _code_backward(words: Wording, outline: Outline, head: str, description: str
     region = outline.region_lines
     indent = indent_of(head)
     begun = head[:-1] if head == indent else head
-    lines = [*excerpt.before, todo_comment(indent, description), ""]
+    lines = [*excerpt.before, todo_comment(words, indent, description), ""]
     return Prompt(
         (Message(PLAIN, _code_shots(words, forward=False) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
         prefill=begun,
-        stop=(f"\n{indent}{PLACEHOLDER}", *outline.line_after(indent), *_gap(indent, region)),
-        block=Block(indent),
+        stop=(f"\n{indent}{words.placeholder}", *outline.line_after(indent), *_gap(indent, region)),
+        block=Block(indent, quotes=None if words.language is PYTHON else words.language.quotes),
         most_characters=_room(region),
     )
 
@@ -216,7 +225,7 @@ def _code_shots(words: Wording, forward: bool) -> str:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indent_of(region)
         summary = f"{indent}{words.summary} {shot.description}"
-        made = [_marked(words, region), summary] if forward else [todo_comment(indent, shot.description), region]
+        made = [_marked(words, region), summary] if forward else [todo_comment(words, indent, shot.description), region]
         parts.append("\n".join([before, *made, *([after] if after else [])]))
     return "".join(part + "\n\n\n" for part in parts)
 
@@ -224,9 +233,9 @@ def _code_shots(words: Wording, forward: bool) -> str:
 # --------------------------------------------------------------------------- fill-in-the-middle
 
 
-def _infill(head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
+def _infill(words: Wording, head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
     """Return a prompt of what stands before the region, the description as a TODO comment, and what stands after it."""
-    before = "\n".join([*excerpt.before, todo_comment(indent_of(head), description), head])
+    before = "\n".join([*excerpt.before, todo_comment(words, indent_of(head), description), head])
     infill = Infill(before, "\n".join([tail, *excerpt.after]))
     return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
 
@@ -269,10 +278,10 @@ def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
     return head, "" if rest[:1] in ("", "\n", "\r") else rest.splitlines()[0]
 
 
-def todo_comment(before: str, description: str) -> str:
-    """The description as a TODO comment, line by line, each with the same white space before it."""
+def todo_comment(words: Wording, before: str, description: str) -> str:
+    """Return the description as a TODO comment, line by line, each with the same white space before it."""
     first, *others = description.strip().splitlines() or [""]
-    lines = [f"{PLACEHOLDER}: {first.strip()}", *(f"# {line.strip()}" for line in others)]
+    lines = [f"{words.placeholder}: {first.strip()}", *(f"{words.language.comment} {line.strip()}" for line in others)]
     return "\n".join(f"{before}{line}".rstrip() for line in lines)
 
 
@@ -315,8 +324,8 @@ def _backward_shots(words: Wording, layout: str) -> tuple[Message, ...]:
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indent_of(region)
-        todo = todo_comment(indent, shot.description)
-        place = todo if layout == PAPER else indent + PLACEHOLDER
+        todo = todo_comment(words, indent, shot.description)
+        place = todo if layout == PAPER else indent + words.placeholder
         question = _backward_question(words, f"{before}\n{place}\n{after}", todo, layout)
         answer = f"{words.answer_start}{region}{words.answer_end}"
         turns += [Message("user", question), Message("assistant", answer)]

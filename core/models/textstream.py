@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import textwrap
 import tokenize
 from collections.abc import Sequence
@@ -117,7 +118,9 @@ class TextStream:
     def _belongs(self, block: Block, line: str, body: str, before: str) -> bool:
         inside = line.startswith(block.indentation)
         if block.comment:
-            return inside and body.startswith("#")
+            return inside and body.startswith(block.comment)
+        if block.quotes is not None:
+            return inside or any(len(re.findall(rf"(?<!\\){quote}", before)) % 2 for quote in block.quotes)
         return inside or _open(block.indentation + before, body)
 
     def _safe_end(self) -> int:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.models.indentation import level, place
+from rtc_inspector.core.models.fences import level, place
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, write_project
 from rtc_inspector.core.regions.admission import admit
 from rtc_inspector.core.regions.coverage import cover

@@ -22,8 +22,8 @@ from rtc_inspector.core.metrics.similarity import (
     recitation,
     without_trailing_space,
 )
-from rtc_inspector.core.models.edit_answers import extract_edit
 from rtc_inspector.core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
+from rtc_inspector.core.models.extraction import extract_edit
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.source.changes import change_kind
 from rtc_inspector.core.source.edit_history import MISSING, EditHistory

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.kinds import task
+from rtc_inspector.core.languages import language_for
 from rtc_inspector.core.metrics.similarity import code_scores, recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
@@ -147,12 +148,14 @@ class InFile(RoundTrip):
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the stretch marked."""
         style, layout = model.prompt_style, model.prompt_layout
-        return forward_prompt(self.shown(item), item.span, fits, style, layout, self.settings.prompts)
+        own, language = self.settings.prompts, language_for(item.path)
+        return forward_prompt(self.shown(item), item.span, fits, style, layout, own, language)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with a TODO comment that carries the description, or a gap, in the place of the stretch."""
         style, layout = model.backward_style, model.prompt_layout
-        return backward_prompt(self.shown(item), item.span, description, fits, style, layout, self.settings.prompts)
+        own, language = self.settings.prompts, language_for(item.path)
+        return backward_prompt(self.shown(item), item.span, description, fits, style, layout, own, language)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at that place, indented to stand there."""

@@ -6,7 +6,6 @@ import pytest
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Prompt
-from rtc_inspector.core.models.edit_answers import extract_edit
 from rtc_inspector.core.models.edit_prompts import (
     UNINFORMATIVE,
     edit_backward_prompt,
@@ -14,6 +13,7 @@ from rtc_inspector.core.models.edit_prompts import (
     fence_for,
     wording,
 )
+from rtc_inspector.core.models.extraction import extract_edit
 
 OLD = "    if a:\n        return 1\n    return 2"
 NEW = "    if a and b:\n        return 1\n    return 2"

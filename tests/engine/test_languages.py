@@ -17,7 +17,7 @@ def by_name(language: Language) -> str:
     return language.name
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=by_name)
+@pytest.mark.parametrize("language", GROWN, ids=by_name)
 def test_shots_are_code_of_the_language_and_their_regions_whole_statements(language: Language) -> None:
     assert len(language.shots) == 3
     for shot in language.shots:

@@ -9,8 +9,7 @@ from models_gguf_writer import write_gguf
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, Infill, Message, Prompt
-from rtc_inspector.core.models.edit_answers import extract_edit
-from rtc_inspector.core.models.extraction import extract_code
+from rtc_inspector.core.models.extraction import extract_code, extract_edit
 from rtc_inspector.core.models.gguf import (
     JOINER,
     InfillMarks,

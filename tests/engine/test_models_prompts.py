@@ -201,7 +201,7 @@ def test_in_code_style_the_file_ends_at_the_region_and_goes_on_there() -> None:
     described = forward_prompt(FILE, REGION, always, style="code")
     assert code(described).endswith('raise IndexError("empty")\n        # END\n        # Summary:')
     assert described.stop == ("\n        # Summary:",), "a second summary is none of this region"
-    assert described.block == Block("        ", comment=True) and "the last one" not in code(described)
+    assert described.block == Block("        ", comment="#") and "the last one" not in code(described)
 
 
 @pytest.mark.parametrize(("style", "layout"), [("code", "shared"), ("chat", "shared"), ("chat", "paper")])

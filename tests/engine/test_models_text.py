@@ -112,7 +112,7 @@ def test_an_answer_in_a_file_ends_below_its_block(written: str, kept: str) -> No
 
 def test_a_description_in_a_file_ends_with_its_comment() -> None:
     given, answer = stream(
-        signs("Adds them:\n    # - one\n    # - two\n    total = 1"), block=Block("    ", comment=True)
+        signs("Adds them:\n    # - one\n    # - two\n    total = 1"), block=Block("    ", comment="#")
     )
     assert answer.text == "".join(given) == "Adds them:\n    # - one\n    # - two"
     assert stream(signs("All of it."), block=BODY)[1].text == "All of it."

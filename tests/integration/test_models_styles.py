@@ -164,7 +164,7 @@ def test_answers_in_a_file_end_below_their_block_and_are_the_same_in_any_company
     source = "".join(f"def add_{n}(value):\n    return value + {n}\n\n\n" for n in range(3, 9)) + "def add_9(value):\n"
     inside = Prompt((Message(PLAIN, source),), prefill="   ", block=Block("    "))
     summed = Prompt(
-        (Message(PLAIN, source + "    return value + 9\n    # Summary:"),), block=Block("    ", comment=True)
+        (Message(PLAIN, source + "    return value + 9\n    # Summary:"),), block=Block("    ", comment="#")
     )
     cut = Prompt((Message(PLAIN, source),), most_characters=40)
     asked = [Request("code", inside, 0.1, 1, 60), Request("words", summed, 0.8, 2, 40), Request("cut", cut, 0.1, 1, 60)]
