@@ -21,7 +21,6 @@ from rtc_inspector.app import serving
 from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.generation import Model
-from rtc_inspector.core.models.calibrated import Calibration, keep_calibration
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
     WITHOUT_EXTRA_BUFFERS,
@@ -41,7 +40,7 @@ from rtc_inspector.core.models.download import download, parse_wanted
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.loading import models_at
 from rtc_inspector.core.models.process import Crashed
-from rtc_inspector.core.models.styles import expected_style
+from rtc_inspector.core.models.styles import Calibration, expected_style, keep_calibration
 from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
 from rtc_inspector.core.run.control import Control

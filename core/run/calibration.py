@@ -10,12 +10,11 @@ from pathlib import Path
 
 from rtc_inspector.core.generation import Generation, Model, Prompt, Request, Window
 from rtc_inspector.core.models.answers import answer_of
-from rtc_inspector.core.models.calibrated import Calibration, StyleScore, calibration_key
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
-from rtc_inspector.core.models.styles import possible_styles
+from rtc_inspector.core.models.styles import Calibration, StyleScore, calibration_key, possible_styles
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
 from rtc_inspector.core.syntax import Lines, parse
 from rtc_inspector.core.trips.judged import Judged, open_judged

@@ -135,7 +135,7 @@ def _tokens(path: str, text: str) -> list[tuple[_TokenType, str]]:
     return [(kinds.get(match.lastgroup or "", Token), match[0]) for match in _PLAIN.finditer(text)]
 
 
-# --------------------------------------------------------------------------- languages
+# --------------------------- languages
 
 
 UNKNOWN = "unknown"

@@ -126,7 +126,7 @@ def _listed_revisions(repository: pygit2.Repository, tip: pygit2.Commit) -> froz
     return frozenset(line for line in lines if line)
 
 
-# --------------------------------------------------------------------------- which commits and files
+# --------------------------- which commits and files
 
 
 class CommitFilter:
@@ -188,7 +188,7 @@ def _day(option: str, text: str | None) -> date | None:
         raise UserError(f"{option} {text} is not a date.", "Write it as YYYY-MM-DD.") from error
 
 
-# --------------------------------------------------------------------------- the edits of one commit
+# --------------------------- the edits of one commit
 
 
 _LARGEST = 1_000_000

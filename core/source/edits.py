@@ -105,7 +105,7 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-# --------------------------------------------------------------------------- files of edits
+# --------------------------- files of edits
 
 
 _OPTIONAL = ("comment", "path", "language")

@@ -177,7 +177,7 @@ def author_time(commit: pygit2.Commit) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-# --------------------------------------------------------------------------- commits as people browse them
+# --------------------------- commits as people browse them
 
 
 LARGEST = 1_000_000
@@ -254,7 +254,7 @@ def text_before(project: Path, commit: str, path: str) -> str:
     return blob.data.decode("utf-8", "replace")
 
 
-# --------------------------------------------------------------------------- commits taken out
+# --------------------------- commits taken out
 
 
 PACK = ("history.pack", "history.idx")

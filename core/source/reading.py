@@ -119,7 +119,7 @@ def says_generated(data: bytes) -> bool:
     return _MARKS.search(data[:_HEAD]) is not None
 
 
-# --------------------------------------------------------------------------- a whole project
+# --------------------------- a whole project
 
 
 IN_PLACE = 200_000

@@ -26,9 +26,9 @@ from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.metrics import output_match
 from rtc_inspector.core.metrics.similarity import exact_match, recitation
-from rtc_inspector.core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
-from rtc_inspector.core.models.chain_prompts import VERSION as PROMPT_VERSION
 from rtc_inspector.core.models.extraction import extract_description, extract_program
+from rtc_inspector.core.models.function_prompts import CHAIN_VERSION as PROMPT_VERSION
+from rtc_inspector.core.models.function_prompts import SHOT, Example, describe_prompt, write_prompt
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow, TestRow
 from rtc_inspector.core.trips.benchmark import check_benchmark

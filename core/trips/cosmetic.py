@@ -22,8 +22,8 @@ from rtc_inspector.core.generation import Extraction, Prompt, Role
 from rtc_inspector.core.kinds import IDENTITY, TOGETHER, TOLD_ALREADY, cosmetic_changes
 from rtc_inspector.core.metrics.similarity import code_scores, recitation, rouge_l, rouge_synonym
 from rtc_inspector.core.models.extraction import extract_code, extract_description
-from rtc_inspector.core.models.mask_prompts import VERSION as MASK_VERSION
-from rtc_inspector.core.models.mask_prompts import extract_name
+from rtc_inspector.core.models.function_prompts import MASK_VERSION as MASK_VERSION
+from rtc_inspector.core.models.function_prompts import extract_name
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.rewrites.program import Refused
 from rtc_inspector.core.settings import RunSettings

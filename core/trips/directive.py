@@ -19,13 +19,12 @@ from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.similarity import recitation
-from rtc_inspector.core.models.directive_prompts import VERSION as PROMPT_VERSION
-from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
 from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.function_prompts import DIRECTIVE_VERSION as PROMPT_VERSION
+from rtc_inspector.core.models.function_prompts import program_prompt, summary_prompt, whole_program_prompt
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
-from rtc_inspector.core.rewrites.comments import without_comments
-from rtc_inspector.core.rewrites.names import mask_name
+from rtc_inspector.core.rewrites.names import mask_name, without_comments
 from rtc_inspector.core.settings import DirectiveSettings, RunSettings
 from rtc_inspector.core.source.directives import Directive, Directives, by_hand, read_directives
 from rtc_inspector.core.store.rows import SampleRow

@@ -19,7 +19,7 @@ from typing import Any
 
 from rtc_inspector.core.generation import Fits, ModelInfo, Prompt
 from rtc_inspector.core.kinds import TOGETHER
-from rtc_inspector.core.models.mask_prompts import mask_prompt
+from rtc_inspector.core.models.function_prompts import mask_prompt
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
 from rtc_inspector.core.rewrites.document import document, undocumented
 from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten

@@ -23,9 +23,9 @@ from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample
 from rtc_inspector.core.kinds import TASKS, project_of
 from rtc_inspector.core.metrics.paired import TwoByTwo
 from rtc_inspector.core.metrics.validity import auc, by_cluster, curve, youden
-from rtc_inspector.core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
+from rtc_inspector.core.models.function_prompts import program_prompt, summary_prompt, whole_program_prompt
 from rtc_inspector.core.oracle.bench.project import node_ids
-from rtc_inspector.core.rewrites.comments import without_comments
+from rtc_inspector.core.rewrites.names import without_comments
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
 from rtc_inspector.core.source.directives import by_hand, holds_directives, read_directives, without_examples

@@ -15,7 +15,7 @@ from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import COSMETIC_CHANGES, task
 from rtc_inspector.core.metrics.paired import no_change_p
 from rtc_inspector.core.metrics.similarity import rouge_l, rouge_synonym, words
-from rtc_inspector.core.models.mask_prompts import MASK, extract_name, mask_prompt
+from rtc_inspector.core.models.function_prompts import MASK, extract_name, mask_prompt
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
 from rtc_inspector.core.source.functions import functions

@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.generation import INFILL
-from rtc_inspector.core.models import calibrated
-from rtc_inspector.core.models.calibrated import (
+from rtc_inspector.core.models import styles
+from rtc_inspector.core.models.discovery import bundled_model
+from rtc_inspector.core.models.gguf import fingerprint, read_header, remembered_fingerprint
+from rtc_inspector.core.models.styles import (
     Calibration,
     StyleScore,
+    as_recorded,
     calibration_key,
+    choose_style,
     keep_calibration,
     kept_calibration,
 )
-from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.gguf import fingerprint, read_header, remembered_fingerprint
-from rtc_inspector.core.models.styles import as_recorded, choose_style
 from rtc_inspector.core.settings import ModelSettings
 
 
@@ -42,7 +43,7 @@ def test_what_was_found_is_kept_for_the_file_and_the_prompts_it_holds_for(monkey
     keep_calibration(found(calibration_key(sha256), chat=(9, 10), code=(8, 900)))
     known = kept_calibration(sha256)
     assert known is not None and known.best.style == "chat" and known.words == "chat 9/12, code 8/12"
-    monkeypatch.setattr(calibrated, "SET_VERSION", 99)
+    monkeypatch.setattr(styles, "SET_VERSION", 99)
     assert kept_calibration(sha256) is None
 
 
