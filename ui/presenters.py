@@ -46,6 +46,10 @@ class Presenter:
         lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
         return f"{item.path}:{lines}"
 
+    def listed(self, item: ItemRow) -> str:
+        """Return what the item is called in a list: its file, or its key."""
+        return item.file
+
     def headline(self, item: ItemRow) -> tuple[str, str]:
         """Return the headline measure with its value, and what it rests on."""
         kind = task(item.task)
@@ -105,6 +109,10 @@ class EditPresenter(Presenter):
 
     past = True
     sides = "new code", "predicted"
+
+    def listed(self, item: ItemRow) -> str:
+        """Return the subject of the edit's commit, where it has one."""
+        return item.origin.get("message", "").partition("\n")[0].strip() or item.file
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
         """Return the tests where the change has some, else the exact text."""

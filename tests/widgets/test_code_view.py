@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
@@ -19,6 +19,7 @@ from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import Codebase, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.blocks import SourceText, neighbour, place
+from rtc_inspector.ui.code.editor import _paint_strip_mark
 from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.style.region_state import RegionState
 from rtc_inspector.ui.style.theme import DARK, LIGHT
@@ -170,6 +171,19 @@ def test_a_click_on_the_strip_goes_there(view: CodeView) -> None:
     QTest.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(5, strip.height() - 10))
     assert lines[0] > view.editor.blockCount() * 0.8
     assert lines[0] in view.editor.visible_lines()
+
+
+def test_each_state_has_a_shape_of_its_own_in_the_strip(qapp: QApplication) -> None:
+    shapes = {}
+    for state in RegionState:
+        image = QImage(14, 12, QImage.Format.Format_RGB32)
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        _paint_strip_mark(painter, QRectF(1, 2, 12, 8), state)
+        painter.end()
+        shapes[state] = tuple(image.pixelColor(x, y) == QColor("white") for x in range(14) for y in range(12))
+    judged = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING, RegionState.DROPPED)
+    assert len({shapes[state] for state in (*judged, RegionState.UNJUDGED)}) == 6
 
 
 def test_a_moved_region_is_found_and_said_to_have_moved(view: CodeView, run: Filled) -> None:

@@ -166,6 +166,15 @@ def test_definitions_and_guide_lines_are_whole_where_there_is_room(desk: Desk) -
     assert bottom.mapTo(panel, bottom.rect().bottomLeft()).y() < panel.height() - panel.note.height()
 
 
+def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk) -> None:
+    """As many pixels as labels have at 1440 x 900, with code, lists and round trip around them."""
+    desk.panel.resize(1068, 480)
+    QApplication.processEvents()
+    for button in desk.panel.buttons:
+        assert isinstance(button, ModeButton)
+        assert button.height() == button.high(button.width(), 8), button.text()
+
+
 def test_large_shows_where_the_code_stands_and_what_failed(desk: Desk) -> None:
     panel, context = desk.panel, desk.panel.subject.context
     sample = next(each for each in desk.queue if each.verdict is not None)

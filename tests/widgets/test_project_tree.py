@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,16 @@ from store_cases import Filled, filled
 from themes import wear
 
 from rtc_inspector.core.store.rows import FileRow
-from rtc_inspector.ui.project.tree import NAME, REGIONS, SCORE, ListedFile, ProjectModel, ProjectTree, listed_files
+from rtc_inspector.ui.project.tree import (
+    NAME,
+    NARROWEST_NAME,
+    REGIONS,
+    SCORE,
+    ListedFile,
+    ProjectModel,
+    ProjectTree,
+    listed_files,
+)
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK, LIGHT
 
@@ -94,6 +104,19 @@ def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QAppl
     assert tree.isExpanded(tree.files.index_of("shop"))
     tree.set_rows([*run.files(), FileRow("new/file.py", 1, 0, {})])
     assert tree.isExpanded(tree.files.index_of("shop"))
+
+
+def test_names_stay_readable_however_deep_they_stand(qapp: QApplication, run: Filled) -> None:
+    tree, deep = ProjectTree(), "a/b/c/d/e/f/measured_values.py"
+    tree.resize(332, 300)  # as at 1280 x 800
+    tree.set_files([ListedFile(deep)])
+    tree.set_rows([replace(run.files()[0], path=deep)])
+    tree.show()
+    QApplication.processEvents()
+    room = tree.visualRect(tree.files.index_of(deep)).width()
+    assert room >= NARROWEST_NAME and tree.horizontalScrollBar().maximum() == 0
+    assert tree.isColumnHidden(REGIONS) and not tree.isColumnHidden(SCORE), "the score stays, the count is in the tip"
+    tree.close()
 
 
 def test_both_themes_paint(qapp: QApplication, run: Filled) -> None:

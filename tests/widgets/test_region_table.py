@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
@@ -27,6 +28,7 @@ from rtc_inspector.ui.project.regions import (
     RegionModel,
     RegionTable,
 )
+from rtc_inspector.ui.style.fonts import elided_path
 from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK
@@ -177,15 +179,57 @@ def test_a_hundred_thousand_rows_are_filtered(qapp: QApplication, run: Filled) -
     assert len(table.regions.shown) > 500
 
 
-def test_no_column_is_cut_at_any_width(table: RegionTable) -> None:
+def test_columns_without_room_are_left_out_and_nothing_is_scrolled_sideways(table: RegionTable) -> None:
     table.show()
-    for width in range(300, 640, 17):
+    for width in range(200, 640, 17):
         table.resize(width, 400)
         QApplication.processEvents()
-        header, edge = table.table.horizontalHeader(), width - table.table.verticalScrollBar().sizeHint().width()
-        sections = range(header.count())
-        ends = [header.sectionViewportPosition(each) + header.sectionSize(each) for each in sections]
-        assert edge in ends or ends[-1] < edge, width
+        assert table.table.horizontalScrollBar().maximum() == 0, width
+        hidden = [table.table.isColumnHidden(each) for each in range(len(table.regions.heads))]
+        assert hidden == sorted(hidden), "the last ones go first"
+    table.resize(332, 400)  # as at 1280 x 800
+    QApplication.processEvents()
+    assert not table.table.isColumnHidden(DIFFERENCE)
+    tip = table.regions.index(0, FILE).data(Qt.ItemDataRole.ToolTipRole)
+    assert "3 covering tests" in tip, "what has no column is in the tip"
+
+
+def test_edits_are_listed_by_the_subject_of_their_commit(table: RegionTable, run: Filled) -> None:
+    origin = {"commit": "1" * 40, "message": "Make it quick\n\nIt was slow."}
+    item = replace(run.items()[0], kind="edit", task="editing", old_text="", origin=origin)
+    table.set_items([item, replace(item, id=item.id + 1, start_line=9, origin={})])
+    assert [table.regions.index(row, FILE).data() for row in (0, 1)] == ["Make it quick", item.path]
+    assert table.regions.headerData(FILE, Qt.Orientation.Horizontal) == "Edit"
+    assert table.regions.index(0, FILE).data(Qt.ItemDataRole.ToolTipRole).startswith(item.path)
+    table.words.setText("quick")
+    table.words.settle()
+    assert len(table.regions.shown) == 1
+
+
+def test_a_path_keeps_the_name_of_its_file(qapp: QApplication) -> None:
+    metrics = QFontMetrics(QApplication.font())
+    path = "src/platform/measurements/interpolation.py"
+    whole = metrics.horizontalAdvance(path)
+    for room in range(40, whole + 9, 7):
+        shown = elided_path(metrics, path, room)
+        assert metrics.horizontalAdvance(shown) <= room
+        if room >= metrics.horizontalAdvance("…/interpolation.py"):
+            assert shown.endswith("/interpolation.py")
+        else:
+            assert shown.startswith("int") or room < 60
+    assert elided_path(metrics, path, whole) == path
+
+
+def test_a_headline_that_is_no_share_of_right_ones_is_written_without_colour(table: RegionTable, run: Filled) -> None:
+    item = replace(run.items()[0], task="cosmetic", state="done", admitted=True, measures={"change": 0.0})
+    table.set_kind(task("cosmetic"))
+    table.set_items([item])
+    table.show()
+    cell = table.table.visualRect(table.regions.index(0, SCORE))
+    image = table.table.viewport().grab(cell).toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert table.regions.index(0, SCORE).data(FRACTION) is None
+    assert len(colours) > 2, "the figure is there"
 
 
 def test_flagged_regions_are_listed_and_found_by_their_flags(table: RegionTable) -> None:

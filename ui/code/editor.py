@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -258,8 +258,6 @@ HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""
 MARK, STRIP = 20, 14
 """Pixels of width: of a region's mark beside its first line, and of the strip that shows the whole file."""
-FILLED = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING)
-"""States that the strip shows as full marks, the others as frames."""
 
 
 class CodeEditor(QPlainTextEdit):
@@ -492,6 +490,21 @@ class Gutter(QWidget):
         draw_mark(painter, centre, block.state)
 
 
+def _paint_strip_mark(painter: QPainter, room: QRectF, state: RegionState) -> None:
+    """Draw a state as a shape of its own: wide fails, narrow passes, half full is both, a frame has no verdict."""
+    colour, narrow = QColor(state_colour(state)), room.adjusted(3, 0, -3, 0)
+    if state in (RegionState.FAIL, RegionState.PASS):
+        painter.fillRect(room if state is RegionState.FAIL else narrow, colour)
+        return
+    if state in (RegionState.PARTIAL, RegionState.RUNNING):
+        painter.fillRect(QRectF(room.topLeft(), QSizeF(room.width() / 2, room.height())), colour)
+    painter.setPen(colour)
+    if state is RegionState.DROPPED:
+        painter.drawLine(narrow.topLeft(), narrow.topRight())
+    elif state is not RegionState.RUNNING:
+        painter.drawRect((room if state is RegionState.PARTIAL else narrow).adjusted(0.5, 0.5, -0.5, -0.5))
+
+
 class HeatStrip(QWidget):
     """The whole file at a glance, beside the scroll bar: every region in its colour, and what is in view.
 
@@ -505,7 +518,8 @@ class HeatStrip(QWidget):
         self._editor = editor
         self.setFixedWidth(STRIP)
         self.setAccessibleName("What the run sampled from the whole file")
-        self.setToolTip("What the run sampled from the whole file; click to go there")
+        said = "What the run sampled from the whole file: a wide mark failed, a narrow one passed, a half full one"
+        self.setToolTip(f"{said} did both, a frame has no verdict; click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -517,15 +531,8 @@ class HeatStrip(QWidget):
         view = QRectF(0, visible.start * scale, STRIP, max(len(visible) * scale, 4))
         painter.fillRect(view, QColor(theme.raised))
         for block in editor.blocks:
-            colour = QColor(state_colour(block.state))
-            inset = 2 if block.state.failing else 4
-            height = max((block.last - block.first + 1) * scale, 3)
-            mark = QRectF(inset, block.first * scale, STRIP - 2 * inset, height)
-            if block.state in FILLED:
-                painter.fillRect(mark, colour)
-            else:
-                painter.setPen(colour)
-                painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5))
+            height = max((block.last - block.first + 1) * scale, 4)
+            _paint_strip_mark(painter, QRectF(1, block.first * scale, STRIP - 2, height), block.state)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._editor.blockCount() - 1))

@@ -24,7 +24,7 @@ from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
 from rtc_inspector.ui.diff.colouring import REST, tokenise
 from rtc_inspector.ui.presenters import MARK
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, field, label, on_ground, row, switch
-from rtc_inspector.ui.style.fonts import bold
+from rtc_inspector.ui.style.fonts import bold, elided_path
 from rtc_inspector.ui.style.region_state import region_state
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -49,9 +49,7 @@ class PathLabel(QLabel):
 
     def _fit(self) -> None:
         # Measured in bold throughout: only the name is, so it may be a little shorter, never too long.
-        shown = QFontMetrics(bold(self.font())).elidedText(
-            self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1)
-        )
+        shown = elided_path(QFontMetrics(bold(self.font())), self._path, max(self.width() - 4, 1))
         head, slash, name = shown.rpartition("/")
         self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")
 

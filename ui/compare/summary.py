@@ -17,12 +17,14 @@ from rtc_inspector.core.figures import Link
 from rtc_inspector.core.kinds import noun
 from rtc_inspector.ui.background.turns import Turns
 from rtc_inspector.ui.figures.view import FigureView
+from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.style.controls import FilterField, Section, bind, column, has_words, label, row, split, switch
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.region_state import goodness, number
 from rtc_inspector.ui.style.tables import (
     FRACTION,
     RIGHT,
+    WORDS,
     BarDelegate,
     Cell,
     CellModel,
@@ -30,6 +32,7 @@ from rtc_inspector.ui.style.tables import (
     HeatDelegate,
     Index,
     ListedRows,
+    NameShown,
     table,
     widths,
 )
@@ -104,6 +107,8 @@ class PairModel(ListedRows):
         pair, column = self.shown[index.row()], index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _text(pair, column)
+        if role == WORDS and column == PLACE:
+            return _has_subject(pair)
         if role == FRACTION and column in (FIRST, SECOND):
             return goodness(pair.first if column == FIRST else pair.second)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -118,9 +123,13 @@ class PairModel(ListedRows):
         return QColor(current_theme().role("muted" if not difference else "good" if difference > 0 else "bad"))
 
 
+def _has_subject(pair: Pair) -> bool:
+    return presenter(pair.first).listed(pair.first) != pair.first.file
+
+
 def _text(pair: Pair, column: int) -> str:
     if column == PLACE:
-        return place(pair)
+        return presenter(pair.first).listed(pair.first) if _has_subject(pair) else place(pair)
     if column == SECONDARY and pair.secondary is None:
         return ""
     values = (None, pair.first.headline, pair.second.headline, pair.difference, pair.secondary)
@@ -140,7 +149,7 @@ class PairList(QWidget):
         self.alike = switch("All", "Also what both runs do equally well")
         self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
         self.table = table("Where the runs disagree")
-        self._heat = HeatDelegate(self)
+        self._heat, self._names = HeatDelegate(self), NameShown(self)
         self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
         column(head, row(self.none, margins=(SPACE, 0, SPACE, 0)), self.table, owner=self)
@@ -150,7 +159,7 @@ class PairList(QWidget):
         self.alike.toggled.connect(self._apply)
         view, header = self.table, self.table.horizontalHeader()
         view.setModel(self.pairs)
-        view.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        view.setItemDelegateForColumn(PLACE, self._names)
         view.setSortingEnabled(True)
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         header.setSectionResizeMode(PLACE, QHeaderView.ResizeMode.Stretch)

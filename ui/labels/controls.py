@@ -474,11 +474,12 @@ class LabelSide(QWidget):
         self.history.setAccessibleName("Labels of this sample")
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
-        switches = row(self.advance, self.others, self.large, self.blind, None)
-        fields = (self.note, self.annotator, self.unconfirmed)
-        margins = SPACE, SPACE // 2, SPACE, SPACE
-        self._below = (*fields, self.advance)
-        column(self._modes, *fields, switches, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
+        switches = (self.advance, self.others, self.large, self.blind)
+        who = row(self.annotator, *switches, spacing=SPACE // 2, grows=self.annotator)
+        margins = SPACE, SPACE // 2, SPACE, SPACE // 2
+        self._below = (self.note, self.advance, self.unconfirmed)
+        below = (self.note, who, self.unconfirmed, self.history, self.keys, None)
+        column(self._modes, *below, margins=margins, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -488,7 +489,7 @@ class LabelSide(QWidget):
         """Show as many lines of each definition as there is room for without scrolling."""
         view, width = self.parentWidget(), self.width() - 2 * SPACE
         below = sum(part.sizeHint().height() + 3 for part in self._below if not part.isHidden())
-        room = (view.height() if view is not None else self.height()) - below - 2 * SPACE - 3 * len(self.buttons)
+        room = (view.height() if view is not None else self.height()) - below - SPACE - 3 * len(self.buttons)
         fits = (most for most in range(MOST_LINES, 0, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
         most = next(fits, 0)
         for each in self.buttons:

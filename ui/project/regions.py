@@ -11,11 +11,11 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QWidget
 
-from rtc_inspector.core.kinds import FIRST_KIND, Kind, task
+from rtc_inspector.core.kinds import FIRST_KIND, Kind, counted, task
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.style.controls import FilterField, column, row
-from rtc_inspector.ui.style.fonts import grown, room_beside
+from rtc_inspector.ui.style.fonts import fit_columns, grown
 from rtc_inspector.ui.style.region_state import (
     ORDER,
     RegionState,
@@ -25,7 +25,7 @@ from rtc_inspector.ui.style.region_state import (
     region_state,
     state_words,
 )
-from rtc_inspector.ui.style.tables import FRACTION, RIGHT, HeatDelegate, Index, ListedRows, RowTable
+from rtc_inspector.ui.style.tables import FRACTION, RIGHT, WORDS, HeatDelegate, Index, ListedRows, NameShown, RowTable
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
@@ -64,7 +64,7 @@ class Column:
 
 COLUMNS = (
     Column("", "State", 28, lambda item: _RANK[region_state(item)], lambda item: ""),
-    Column("File", "File", 0, _PLACE, lambda item: item.file),
+    Column("File", "File", 0, _PLACE, lambda item: presenter(item).listed(item)),
     Column(
         "Line", "First line", 50,
         attrgetter("start_line"), lambda item: str(item.start_line) if item.has_file else "",
@@ -134,7 +134,7 @@ class _Texts(dict[int, str]):
 
     def __missing__(self, item_id: int) -> str:
         item = self._items[item_id]
-        self[item_id] = f"{item.file}:{item.start_line}\n{item.text}".lower()
+        self[item_id] = f"{item.file}:{item.start_line}\n{presenter(item).listed(item)}\n{item.text}".lower()
         return self[item_id]
 
 
@@ -170,6 +170,8 @@ class RegionModel(ListedRows):
                 names[place] = measure.title[:1].upper() + measure.title[1:], measure.tip
         if kind.tally:
             names[PASSES] = kind.measure(kind.tally[0]).title.capitalize(), COLUMNS[PASSES].tip
+        if self.all_items and presenter(self.all_items[0]).past:
+            names[FILE] = "Edit", "First line of its commit's message, or its file"
         if self.all_items and not any(item.has_file for item in self.all_items):
             names[FILE], names[LINE] = (kind.noun.capitalize(), kind.noun.capitalize()), ("", "")
         self.heads, self.tips = zip(*names, strict=True)
@@ -227,12 +229,16 @@ class RegionModel(ListedRows):
             return COLUMNS[column].text(item)
         if role == FRACTION and column == SCORE:
             return goodness(item)
+        if role == WORDS and column == FILE:
+            return presenter(item).listed(item) != item.file
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return self._icons[region_state(item)]
         if role == Qt.ItemDataRole.ToolTipRole:
             tried = "\ntried by hand, not counted" if item.extra else ""
+            recites = "" if item.recitation is None else f", a description recites {item.recitation:.2f} of it"
+            tests = f"\n{counted(len(item.tests), 'covering test')}{recites}"
             odd = f"\nodd, but no proof of anything: {', '.join(flags)}" if (flags := self._flags.get(item.id)) else ""
-            return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}{odd}"
+            return f"{presenter(item).heading(item)}\n{state_words(item)}{tests}{tried}{odd}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return state_words(item) if column == STATE else COLUMNS[column].text(item)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
@@ -253,9 +259,8 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("By hand", frozenset(S)),
     ("Flagged", frozenset(S)),
 )
-NARROWEST_FILE = 124
+NARROWEST_FILE = 116
 """Pixels that a file's name has at least."""
-BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 
 
 class RegionTable(QWidget):
@@ -290,15 +295,18 @@ class RegionTable(QWidget):
         self._fit()
         self._hint.setGeometry(self.table.geometry().translated(-self.table.pos()))
 
-    def _take_size(self) -> None:
-        self._fit()
-        self.table.horizontalScrollBar().setValue(0)
-
     def _fit(self) -> None:
-        state, *others = (grown(self.table, each.width) for each in COLUMNS if each.width)
-        room = self.width() - self.table.verticalScrollBar().sizeHint().width() - state
-        least = grown(self.table, NARROWEST_FILE)
-        self.table.horizontalHeader().resizeSection(FILE, room_beside(room, others, least))
+        room = (
+            self.width()
+            - self.table.verticalScrollBar().sizeHint().width()
+            - 2
+            - grown(self.table, COLUMNS[STATE].width)
+        )
+        named = [at for at in range(LINE, len(COLUMNS)) if self.regions.heads[at]]
+        for at in range(LINE, len(COLUMNS)):
+            self.table.setColumnHidden(at, at not in named)
+        others = {at: grown(self.table, COLUMNS[at].width) for at in named}
+        fit_columns(self.table.horizontalHeader(), room, FILE, others, grown(self.table, NARROWEST_FILE))
 
     def set_kind(self, kind: Kind) -> None:
         noun = kind.noun
@@ -322,14 +330,10 @@ class RegionTable(QWidget):
         """Select a region without saying that the user chose it."""
         if item_id != self._current:
             self._current = item_id
-            # To bring a row into sight Qt would scroll sideways as well, and hide the states.
-            side = self.table.horizontalScrollBar()
-            place = side.value()
             self._restore()
             row = None if item_id is None else self.regions.row_of(item_id)
             if row is not None:
                 self.table.scrollTo(self.regions.index(row, FILE))
-            side.setValue(place)
 
     def _build_filter(self) -> None:
         self.words.settled.connect(lambda _: self._apply_filter())
@@ -342,19 +346,20 @@ class RegionTable(QWidget):
     def _build_table(self) -> None:
         table = self.table
         table.setModel(self.regions)
-        self._heat = HeatDelegate(self)  # kept, as in the project's tree
+        self._heat, self._names = HeatDelegate(self), NameShown(self)  # kept, as in the project's tree
         table.setItemDelegateForColumn(SCORE, self._heat)
-        table.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        table.setItemDelegateForColumn(FILE, self._names)
         table.setSortingEnabled(True)
         table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
         self._shape_columns()
         table.selectionModel().currentRowChanged.connect(self._choose)
+        self.regions.headerDataChanged.connect(self._fit)
         self.regions.modelReset.connect(self._restore)
         self.regions.modelReset.connect(self._count)
 
     def _shape_columns(self) -> None:
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.table.text_size.changed.connect(self._take_size)
+        self.table.text_size.changed.connect(self._fit)
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(28)
         for section, each in enumerate(COLUMNS):
@@ -373,7 +378,6 @@ class RegionTable(QWidget):
         self.count.setText("" if not known else f"{shown:,}" if shown == known else f"{shown:,} of {known:,}")
         self._hint.setText(f"No {self._noun} fits the filter." if known else f"A run lists its {self._noun}s here.")
         self._hint.setVisible(not shown)
-        self.table.setHorizontalScrollBarPolicy(BAR if shown else NO_BAR)
 
     def _restore(self) -> None:
         row = None if self._current is None else self.regions.row_of(self._current)

@@ -14,10 +14,10 @@ from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.store.rows import FileRow
 from rtc_inspector.core.types import Codebase
-from rtc_inspector.ui.style.fonts import TextSize, grown, room_beside
+from rtc_inspector.ui.style.fonts import TextSize, fit_columns, grown
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.region_state import number
-from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index
+from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index, NameShown
 from rtc_inspector.ui.style.theme import current_theme
 
 LARGEST = 20
@@ -280,7 +280,8 @@ def _tip(node: Node, kind: Kind) -> str:
 
 
 WIDTHS = {SCORE: 62, REGIONS: 72}
-NARROWEST_NAME = 96
+NARROWEST_NAME = 110
+"""Pixels of a name beside its icon."""
 
 
 class ProjectTree(QTreeView):
@@ -294,8 +295,9 @@ class ProjectTree(QTreeView):
         self.files = ProjectModel(self)
         self.setModel(self.files)
         # Kept: where only Qt knew the delegate, the collector of cycles crashed on the tree.
-        self._heat = HeatDelegate(self)
+        self._heat, self._names = HeatDelegate(self), NameShown(self)
         self.setItemDelegateForColumn(SCORE, self._heat)
+        self.setItemDelegateForColumn(NAME, self._names)
         self._unfold = True
         self._quiet = False
         self._shape()
@@ -303,13 +305,12 @@ class ProjectTree(QTreeView):
         self.selectionModel().currentChanged.connect(self._choose)
 
     def _shape(self) -> None:
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for column, width in WIDTHS.items():
-            header.resizeSection(column, grown(self, width))
-        TextSize(self).changed.connect(self._fit)
+        self._widths = dict(WIDTHS)
+        TextSize(self).changed.connect(self._widen)
+        self._widen()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -317,13 +318,17 @@ class ProjectTree(QTreeView):
 
     def _widen(self) -> None:
         header = self.header()
-        for column, width in WIDTHS.items():
-            header.resizeSection(column, max(grown(self, width), header.sectionSizeHint(column)))
+        # A method's own names for its figures may be longer than others'.
+        self._widths = {each: max(grown(self, width), header.sectionSizeHint(each)) for each, width in WIDTHS.items()}
+        for column, width in self._widths.items():
+            header.resizeSection(column, width)
         self._fit()
 
     def _fit(self) -> None:
-        header, widths = self.header(), map(self.header().sectionSize, WIDTHS)
-        header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
+        """Keep names readable where they stand furthest in; figures without room beside them are in the tooltip."""
+        depth = max((path.count("/") + 2 for path in self.files.folders_with_regions()), default=1)
+        least = grown(self, NARROWEST_NAME) + depth * self.indentation()
+        fit_columns(self.header(), self.viewport().width(), NAME, self._widths, least)
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
         super().selectionChanged(selected, deselected)
@@ -341,6 +346,7 @@ class ProjectTree(QTreeView):
         for path in before:
             self.expand(self.files.index_of(path))
         self._unfold_regions()
+        self._fit()
 
     def show_file(self, path: str) -> None:
         """Select `path` without saying that the user chose it."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Signal
-from PySide6.QtGui import QFont, QFontDatabase, QFontInfo
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QTreeView, QWidget
 
 INTERFACE = (
@@ -116,13 +116,28 @@ def keep_on_screen(window: QWidget) -> None:
         window.move(max(at.x(), room.x()), max(at.y(), room.y()))
 
 
-def room_beside(room: int, widths: Iterable[int], least: int) -> int:
-    """Return what the whole columns that fit beside a name leave it: none is cut, the others are scrolled to."""
-    for width in widths:
-        if room - width < least:
-            break
-        room -= width
-    return max(room, least)
+def elided_path(metrics: QFontMetrics, path: str, room: int) -> str:
+    """Return a path in so many pixels: the file's name whole where it fits, else its start and end."""
+    if metrics.horizontalAdvance(path) <= room:
+        return path
+    folders, slash, name = path.rpartition("/")
+    left = room - metrics.horizontalAdvance(slash + name)
+    if folders and left >= metrics.horizontalAdvance("…"):
+        return metrics.elidedText(folders, Qt.TextElideMode.ElideMiddle, left) + slash + name
+    return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room)
+
+
+def fit_columns(header: QHeaderView, room: int, name: int, widths: Mapping[int, int], least: int) -> None:
+    """Show beside a name the whole columns that there is room for, in their order, and give the name the rest.
+
+    `least`: what the name has before any of them.
+    """
+    full = False
+    for section, width in widths.items():
+        full = full or room - width < least
+        header.setSectionHidden(section, full)
+        room -= 0 if full else width
+    header.resizeSection(name, room)
 
 
 class TextSize(QObject):

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from rtc_inspector.ui.style.fonts import TextSize, bold, grown
+from rtc_inspector.ui.style.fonts import TextSize, bold, elided_path, grown
 from rtc_inspector.ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -38,6 +38,8 @@ ROW, LEAST = 26, 60
 """Pixels of a row, and of a column that takes what room is left, at least."""
 FRACTION = Qt.ItemDataRole.UserRole + 1
 """Role of a fraction 0..1 that a delegate draws as a bar or as heat."""
+WORDS = Qt.ItemDataRole.UserRole + 2
+"""Role of whether a name is words and no path."""
 HEIGHT, INSET = 3, 8
 """Pixels of such a bar, and beside it."""
 
@@ -232,6 +234,20 @@ class EndShown(QStyledItemDelegate):
         option.textElideMode = Qt.TextElideMode.ElideLeft
 
 
+class NameShown(QStyledItemDelegate):
+    """Shortens a path so that the file's name stays whole where there is room for it; other words at their end."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        super().initStyleOption(option, index)
+        if index.data(WORDS):
+            option.textElideMode = Qt.TextElideMode.ElideRight
+            return
+        style = option.widget.style() if option.widget else QApplication.style()
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget).width()
+        inside = 2 * (style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1)
+        option.text = elided_path(option.fontMetrics, option.text, room - inside)
+
+
 def widths(view: QTableView, *pixels: int) -> None:
     """Set column widths for text of the usual size; 0 takes what room is left."""
     header = view.horizontalHeader()
@@ -269,14 +285,16 @@ class HeatDelegate(QStyledItemDelegate):
     """For columns whose cells hold a score 0..1 under FRACTION: colour and figure together."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        text, value = index.data(), index.data(FRACTION)
+        if value is None or not text:
+            super().paint(painter, option, index)
+            return
         self.initStyleOption(option, index)
-        text, value = option.text, index.data(FRACTION)
         # The style draws the cell's ground and focus; the number is drawn over it, in the chip.
         option.text = ""
         style = option.widget.style() if option.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        if value is not None and text:
-            self._chip(painter, QRectF(option.rect), text, value)
+        self._chip(painter, QRectF(option.rect), text, value)
 
     def _chip(self, painter: QPainter, cell: QRectF, text: str, value: float) -> None:
         painter.save()
