@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.run.events import (
     Event,
     ItemReady,
@@ -17,7 +18,7 @@ from rtc_inspector.core.run.events import (
     VerdictReady,
 )
 from rtc_inspector.core.store.rows import Answers
-from rtc_inspector.core.types import Item, Score
+from rtc_inspector.core.types import Item, Score, Verdict
 
 _NAMES = {
     RunStarted: "run-started",
@@ -43,10 +44,14 @@ def _flat(event: Event) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for field in dataclasses.fields(event):
         value = getattr(event, field.name)
+        if field.name in ("change", "again", "counted"):
+            continue
         if isinstance(event, ItemReady) and field.name == "item":
             values |= region_values(event.item)
         elif field.name in ("sample", "verdict"):
-            values |= dataclasses.asdict(value)
+            shown = Sample if field.name == "sample" else Verdict
+            own = dataclasses.asdict(value)
+            values |= {each.name: own[each.name] for each in dataclasses.fields(shown)}
         elif isinstance(event, RunFinished) and field.name == "measures":
             values |= scores_json(event.measures)
         elif isinstance(event, RunFinished) and field.name == "answers":

@@ -205,8 +205,8 @@ def settings_for(
     if project is not None and project.is_dir():
         project = table_in(project) or project
     kind = TASKS[named] if named else None
-    wanted = kind is not None and kind.draws_from in ("benchmark", "cells")
-    own = kind is not None and kind.draws_functions and project is not None and project.is_dir()
+    wanted = kind is not None and kind.source.file == "benchmark.file"
+    own = kind is not None and kind.source.functions and project is not None and project.is_dir()
     values = dict(given)
     if project is not None and ((wanted and not own) or _file_drawn(project)):
         values.setdefault("benchmark.file", str(project.resolve()))
@@ -221,27 +221,27 @@ def _file_drawn(project: Path) -> str:
         return ""
     if is_notebook(project) or is_episodes(project):
         return "cells"
-    return "benchmark" if is_benchmark(project) or holds_directives(project) else ""
+    return "problems" if is_benchmark(project) or holds_directives(project) else ""
 
 
 def _task_name(project: Path | None, named: str | None, given: Mapping[str, Any]) -> str:
     """Return the task's name: without one that of the file that is named, else synthesis. Raises UserError."""
     drawn = _file_drawn(project) if project is not None else ""
     if "directive.words" in given:
-        wanted = next(kind.name for kind in TASKS.values() if kind.takes_words)
+        wanted = next(kind.name for kind in TASKS.values() if kind.source.words)
         if named not in (None, wanted):
             raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
         return wanted
     words = project is not None and holds_directives(project)
     sources = (
-        ("--edits", "edit.file" in given, "edit"),
-        ("--benchmark", "benchmark.file" in given, "benchmark"),
-        ("A file of directives" if words else "A benchmark file", drawn == "benchmark", drawn),
+        ("--edits", "edit.file" in given, "history"),
+        ("--benchmark", "benchmark.file" in given, "problems"),
+        ("A file of directives" if words else "A benchmark file", drawn == "problems", drawn),
         ("A notebook", drawn == "cells", drawn),
     )
     for option, there, part in sources:
-        kinds = [kind for kind in TASKS.values() if kind.draws_from == part]
-        takes = [kind.name for kind in kinds if kind.takes_words or not (words and drawn == part)]
+        kinds = [kind for kind in TASKS.values() if kind.source.name == part]
+        takes = [kind.name for kind in kinds if kind.source.words or not (words and drawn == part)]
         if there and named and named not in takes:
             raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
         if there:

@@ -229,7 +229,7 @@ def demo_command(options: argparse.Namespace) -> int:
     def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         for text in left_out:
             emit(Notice(text))
-        if TASKS[settings.task].draws_from == "region":
+        if TASKS[settings.task].source.selected:
             emit(Notice("The demonstration takes the shortest of the regions that it drew first."))
         return start(settings, project, store, emit, control)
 

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.types import Form, Report
+from rtc_inspector.core.types import Report
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
 
-class Role(StrEnum):
-    """How a sample came to be (`step` counts the rounds where a method has several).
+class Role:
+    """Names that several methods give their samples by how they came to be; a method may have others (`core.kinds`).
 
     FORWARD: text that describes code. BACKWARD: code from a model's text. BASELINE: code from the uninformative
     utterance. SOLVE: code from a person's words. TRANSFORM: code from code, without a model. COMPLETE: a filled gap.
@@ -31,11 +30,6 @@ class Role(StrEnum):
     SOLVE = "solve"
     TRANSFORM = "transform"
     COMPLETE = "complete"
-
-    @property
-    def form(self) -> Form:
-        """Return the form of this role's samples: descriptions are text, all others code."""
-        return Form.TEXT if self is Role.FORWARD else Form.CODE
 
 
 PLAIN = "plain"
@@ -324,16 +318,18 @@ class Sample:
     """One artefact made, ready to be stored.
 
     Attributes:
-        index: of the forward sample, or of the backward sample under its parent.
+        role: as the method calls it (`core.kinds`), which also says whether that is code or text.
+        index: among its siblings of that role.
         shown: share of the file outside the item that the prompt showed, 0..1.
         recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
         step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
         counted: whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that
             does not count never does.
+        model: which of the run's models made it, `forward` or `backward`; empty for a person's or a transformation's.
         raw_text, thoughts: what came, as in `Generation`; the extraction says what was taken from it, and how.
     """
 
-    role: Role
+    role: str
     index: int
     prompt_text: str
     seed: int
@@ -350,6 +346,17 @@ class Sample:
     author: str = "model"
     step: int = 0
     counted: bool = True
-    shown: float = 1.0
+    shown: float | None = 1.0
     thoughts: str = ""
     thought_tokens: int = 0
+    model: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return what was taken from the answer."""
+        return self.extraction.text
+
+    @property
+    def extraction_steps(self) -> tuple[str, ...]:
+        """Return in what ways."""
+        return self.extraction.steps

@@ -25,6 +25,19 @@ HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
 """What a closed terminal sends."""
 
 
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite puts behind the name of a database for the files that belong to it."""
+
+
+def in_use(path: Path) -> bool:
+    """Return whether a file is, or belongs to, an SQLite database that some process has open, as runs are.
+
+    Nobody but SQLite may open it: closing it again would drop the locks of this process's own connections.
+    """
+    bases = [path, *(path.with_name(path.name.removesuffix(end)) for end in SIDE_FILES if path.name.endswith(end))]
+    return any(base.with_name(f"{base.name}-shm").exists() for base in bases)
+
+
 def usable_cores() -> int:
     """Return how many cores this process may use."""
     if sys.platform == "linux":

@@ -291,6 +291,7 @@ class Verdict:
         output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
         oracle: which oracle judged, e.g. `tests/bubblewrap`.
         flags: NEAR_LIMIT where a slower or faster machine may say something else; changes no score.
+        reused: the same code had been judged before, and this is what was said then; it took no seconds.
     """
 
     outcome: Outcome
@@ -300,6 +301,7 @@ class Verdict:
     output: str = ""
     oracle: str = ""
     flags: tuple[str, ...] = ()
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from rtc_inspector.core.generation import Extraction, ModelInfo, Role, Sample
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.protocol import Tree
 from rtc_inspector.core.trips.roundtrip import RoundTrip
 from rtc_inspector.core.types import CoverageMap, Form, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
 
@@ -119,15 +118,18 @@ def fill_store(
 
 def code_row(text: str) -> SampleRow:
     """A piece of code as the store gives it, not judged yet."""
-    return SampleRow(
-        1, 1, None, "backward", 0, text, text, (), "", 0, 0.0, 1, 1, 0.1, "stop", False, None, "", "model", None, {}
-    )
+    made = Sample(Role.BACKWARD, 0, "", 0, 0.0, text, Extraction(text), 1, 1, 0.1, "stop")
+    return SampleRow(**vars_of(made), id=1, item_id=1, parent_id=None, prompt_hash="")
+
+
+def vars_of(made: Sample) -> dict[str, Any]:
+    return {field.name: getattr(made, field.name) for field in fields(made)}
 
 
 class PlainTrip(RoundTrip):
     """A round trip that knows its tree and no source: enough to say what is missing and what the items come to."""
 
-    uninformative = ""
+    uninformative = "eps"
 
     def _nothing(self, *_: object) -> Any:
         raise NotImplementedError
@@ -137,12 +139,11 @@ class PlainTrip(RoundTrip):
 
 def settle_item(store: Store, item_id: int, settings: RunSettings) -> None:
     """Keep an item's measures and whether it is done, as the engine does."""
-    found = store.reader.existing_item(item_id)
-    trip, tree = PlainTrip(settings), Tree(found.samples)
-    judged = all(row.verdict is None or Outcome(row.verdict.outcome).judged for row in tree.samples)
+    item, trip, tree = store.reader.item(item_id), PlainTrip(settings), store.reader.tree(item_id)
+    judged = all(row.verdict is None or row.verdict.outcome.judged for row in tree.samples)
     code = all(row.verdict is not None for row in tree.samples if row.form == Form.CODE and not row.error)
-    done = found.item.admitted and judged and code and not trip.steps(found.item, tree)
-    store.set_measures(item_id, trip.measures(found.item, tree), done)
+    done = item.admitted and judged and code and not trip.steps(item, tree)
+    store.set_measures(item_id, trip.measures(item, tree), done)
 
 
 def settle(store: Store, run_id: int) -> None:

@@ -207,7 +207,8 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
     """Return the samples of an item as a tree, in the order they are shown."""
     by_id = {sample.id: sample for sample in samples}
     kind = known(item.task)
-    chained, remarks = kind is not None and kind.chained, _remarks(kind, samples)
+    remarks = _remarks(kind, samples)
+    chained = kind is not None and any(named.by_round for named in kind.roles.values())
 
     def above(sample: SampleRow) -> list[SampleRow]:
         parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
@@ -244,18 +245,18 @@ def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> Sampl
 
 def sample_name(task: str, sample: SampleRow) -> str:
     """Return what a sample is called in its method; of what a transformation made, that one's name."""
-    kind = known(task)
-    chained = kind is not None and kind.chained
-    name = role_name(task, sample.role, sample.step if chained else sample.step or sample.index)
-    if sample.role == Role.TRANSFORM:
+    named = _named(task, sample.role)
+    by_round = named is not None and named.by_round
+    name = role_name(task, sample.role, sample.step if by_round else sample.step or sample.index)
+    if named is not None and named.by_author:
         return name.replace(" (", f", {sample.author} (", 1)
-    return f"{name}, beside the chain" if chained and sample.index else name
+    return f"{name}, beside the chain" if by_round and sample.index else name
 
 
 def _named(task: str, role: str) -> RoleName | None:
     """Return what a method calls its samples of a role; None for a method or role that is not known here."""
     kind = known(task)
-    return kind.roles[Role(role)] if kind is not None and role in kind.roles else None
+    return kind.roles.get(role) if kind is not None else None
 
 
 def judged_by_tests(task: str, sample: SampleRow) -> bool:
@@ -273,9 +274,9 @@ def role_name(name: str, role: str, number: int = 0) -> str:
     if named is None:
         return role
     title = named.title[:1].upper() + named.title[1:]
-    if task(name).chained:
+    if named.by_round:
         return f"{title} {number} ({named.sign}{number})" if number else f"{title} ({named.sign})"
-    numbered = number > 0 or Role(role).form == Form.TEXT
+    numbered = number > 0 or named.form is Form.TEXT
     return f"{title} {number + 1} ({named.sign}{number + 1})" if numbered else f"{title} ({named.sign})"
 
 
@@ -285,7 +286,7 @@ def sign_words(task: str, sample: SampleRow) -> str:
     if kind is None or named is None:
         return ""
     words = f"{named.sign} is how papers write {article(named.title)} of {article(kind.noun)}"
-    return f"{words}; its number says where in the chain it stands" if kind.chained else words
+    return f"{words}; its number says where in the chain it stands" if named.by_round else words
 
 
 def compared_words(sample: SampleRow) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rtc_inspector.core.kinds import IMPORTED, TASKS, known, noun
+from rtc_inspector.core.kinds import known, noun
 from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.rows import RunRow
 
@@ -31,16 +31,19 @@ def provenance(run: RunRow) -> Groups:
     """
     models, config = _json(run.model_json), _json(run.config_json)
     forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
-    nested = {name: value for name, value in config.items() if isinstance(value, Mapping)}
     words = changed_words(run.task, str(config.pop("prompts", "")))
+    kind = known(run.task)
+
+    def own(values: Mapping[str, Any], part: str = "") -> dict[str, Any]:
+        """Return what says something to runs of this method; to one that is not known here, everything."""
+        return {name: value for name, value in values.items() if kind is None or kind.has(f"{part}{name}")}
+
+    parts = {name: own(value, f"{name}.") for name, value in config.items() if isinstance(value, Mapping)}
     flat = {
         f"{noun(run.task)}s" if name == "regions" else name: value  # what is sampled is called by its name
-        for name, value in config.items()
-        if name not in nested and not (name in _SERVERS and value is None)
+        for name, value in own(config).items()
+        if name not in parts and not (name in _SERVERS and value is None)
     }
-    every, kind = (*TASKS.values(), IMPORTED), known(run.task)
-    # A task that is not known here uses every part of the settings.
-    unused = {each.draws_from for each in every} - {each.draws_from for each in ((kind,) if kind else every)}
     return (
         ("Run", _run(run)),
         ("Code and tests", _code(run)),
@@ -48,7 +51,7 @@ def provenance(run: RunRow) -> Groups:
         ("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)),
         ("Settings", _pairs(flat)),
         *((("Words of the prompts", words),) if words else ()),
-        *((_TITLES.get(name, _words(name)), _pairs(part)) for name, part in nested.items() if name not in unused),
+        *((_TITLES.get(name, _words(name)), _pairs(part)) for name, part in parts.items() if part),
     )
 
 

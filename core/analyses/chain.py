@@ -33,8 +33,8 @@ from rtc_inspector.core.metrics.paired import holm, mcnemar
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
-from rtc_inspector.core.trips.chain_tree import chain_of, crossing, first_break, lost_in, none_parses, tom_of
 from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.trips.trees import chain_of, crossing, first_break, lost_in, none_parses, tom_of
 from rtc_inspector.core.types import Form
 
 CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)

@@ -42,10 +42,13 @@ class Spent:
 def spent(reader: Reader, run: RunRow) -> list[Spent]:
     """Return what each model of a run has taken so far; one row where one model made both passes."""
     settings = reader.settings(run.id)
-    found = {row.forward: row for row in reader.spent(run.id)}
+    found = {row.model: row for row in reader.spent(run.id)}
     if settings.one_model and found:
         return [_of(run.model_name, list(found.values()), settings.endpoint)]
-    sides = ((True, run.model_name, settings.endpoint), (False, run.backward_model_name, _backward(settings)))
+    sides = (
+        ("forward", run.model_name, settings.endpoint),
+        ("backward", run.backward_model_name, _backward(settings)),
+    )
     return [_of(name, [found[side]], endpoint) for side, name, endpoint in sides if side in found]
 
 

@@ -35,7 +35,7 @@ from rtc_inspector.core.metrics.validity import Scored, auc, by_cluster, curve, 
 from rtc_inspector.core.settings import DirectiveSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
-from rtc_inspector.core.trips.programs import Program, programs
+from rtc_inspector.core.trips.trees import Program, programs
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: b
 
 def _order(kind: Kind) -> str:
     """For whom the means of a running chart speak."""
-    if kind.groups_files:
+    if kind.source.by_file:
         return f"{kind.nouns.capitalize()} come file by file: means are over the files seen so far,"
     return f"Means are over the {kind.nouns} seen so far,"
 

@@ -214,15 +214,10 @@ def say_shipping(project: Path | None, address: str, notify: Notify) -> None:
     )
 
 
-_FOLDERS = ("region", "cosmetic", "benchmark")
-"""What is drawn from a folder of the user's where no file is named."""
-
-
 def _opens_folder(settings: RunSettings) -> bool:
     """Return whether what is judged is the folder that was named, not a project that is written when it is opened."""
-    kind = task(settings.task)
-    words = kind.takes_words and settings.directive.words is not None
-    return kind.draws_from in _FOLDERS and settings.benchmark.file is None and not words
+    source = task(settings.task).source
+    return source.folder and settings.benchmark.file is None and not source.by_hand(settings)
 
 
 def _for_hosts(address: Address, settings: RunSettings, able: int) -> RunSettings:

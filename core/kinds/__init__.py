@@ -12,11 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds.kind import METHODS as METHODS
 from rtc_inspector.core.kinds.kind import Kind as Kind
 from rtc_inspector.core.kinds.kind import Measure as Measure
 from rtc_inspector.core.kinds.kind import RoleName as RoleName
+from rtc_inspector.core.kinds.kind import Source as Source
 from rtc_inspector.core.kinds.methods import CONDITIONS as CONDITIONS
 from rtc_inspector.core.kinds.methods import COSMETIC_CHANGES as COSMETIC_CHANGES
 from rtc_inspector.core.kinds.methods import COSMETIC_PAIRS as COSMETIC_PAIRS
@@ -55,7 +55,7 @@ def role_title(name: str, role: str) -> str:
     """Return the title of a role's samples in a task."""
     kind = known(name)
     names = kind.roles if kind else {}
-    return names[Role(role)].title if role in names else role
+    return names[role].title if role in names else role
 
 
 def article(noun: str) -> str:
@@ -88,14 +88,14 @@ def configured(settings: RunSettings, name: str) -> RunSettings:
 
 def for_selected_code(settings: RunSettings) -> RunSettings:
     """The settings as they are if their task takes selected code, else those of the first task that does."""
-    if task(settings.task).selects_code:
+    if task(settings.task).source.selected:
         return settings
-    return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
+    return configured(settings, next(kind.name for kind in TASKS.values() if kind.source.selected))
 
 
 def for_words(settings: RunSettings, words: str, header: str, tests: str) -> RunSettings:
     """The settings of a run on words that a person wrote down, for the first task that takes such."""
-    kind = next(kind for kind in TASKS.values() if kind.takes_words)
+    kind = next(kind for kind in TASKS.values() if kind.source.words)
     wanted = replace(settings.directive, words=words, header=header, tests=tests)
     return replace(configured(settings, kind.name), regions=1, directive=wanted)
 
@@ -105,8 +105,8 @@ def project_of(settings: RunSettings, project: Path | None) -> Path | None:
 
     A file of items stands for its own folder where no project is named, and words typed in for the working directory.
     """
-    drawn = task(settings.task).draws_from
-    file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
-    if task(settings.task).takes_words and settings.directive.words is not None:
+    source = task(settings.task).source
+    if source.by_hand(settings):
         return project or Path.cwd()
+    file = source.named(settings)
     return project or (Path(file).resolve().parent if file else None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from rtc_inspector.core.generation import Role
 from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.types import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,60 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """What samples of a role are called in one method: in a sentence, and as the paper's sign.
+    """How samples of a role are called in one method, and what they are.
 
-    `judged`: whether tests judge its code; a word that was guessed is scored only.
+    Attributes:
+        title, sign: in a sentence, and as the paper's sign.
+        form: whether they are code or text.
+        judged: whether tests judge its code; a word that was guessed is scored only.
+        answers: whether its code stands for the item's own text, so that the two can be compared.
+        by_round: whether several are told apart by the round that they are of, in a chain, not by their index.
+        by_author: whether they are called by who made them, e.g. a transformation.
     """
 
     title: str
     sign: str
+    form: Form = Form.CODE
     judged: bool = True
+    answers: bool = True
+    by_round: bool = False
+    by_author: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the items of a method are drawn from.
+
+    Attributes:
+        name: `code`, `history`, `problems`, `cells` or `samples`.
+        file: path of the setting that names a file of them, e.g. `benchmark.file`; empty where there is none.
+        folder: whether, without such a file, a folder of the user's is judged as it is.
+        python: whether the project must hold Python files.
+        functions: whether a project's own functions are taken where no file is named.
+        selected: whether code that a person selects can be an item.
+        by_file: whether items of one file are worked on one after the other, since the model has read it.
+        words: where the function stands that takes words a person writes down for an item, `module:name`; it is given
+            the words, the head of their function and tests, and raises what is wrong. Empty where none does.
+    """
+
+    name: str
+    file: str = ""
+    folder: bool = False
+    python: bool = False
+    functions: bool = False
+    selected: bool = False
+    by_file: bool = False
+    words: str = ""
+
+    def named(self, settings: RunSettings) -> str | None:
+        """Return the file that the settings name for them, or None."""
+        part, _, name = self.file.partition(".")
+        found: str | None = getattr(getattr(settings, part), name) if self.file else None
+        return found
+
+    def by_hand(self, settings: RunSettings) -> bool:
+        """Return whether the settings hold words that a person wrote down for an item."""
+        return bool(self.words) and settings.directive.words is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +117,20 @@ class Kind:
     Attributes:
         title, tip: for people to choose it by.
         noun: what one item is called; `nouns` are several.
-        draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
-            `benchmark`.
-        chained: whether its samples are the links of one chain, rather than branches of a tree.
-        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
-            an item beside their scores; empty where there is nothing to say.
-        draws_functions: whether a project's own functions are taken where nothing else is named.
-        needs_python: whether the project must hold Python files.
-        selects_code: whether code that a person selects can be an item.
-        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
-        describable: whether a person may describe an item in the model's place.
-        takes_words: where the function stands that takes words a person writes down for an item, `module:name`; it is
-            given the words, the head of their function and tests, and raises what is wrong. Empty where none does.
-        models: whether models make its samples; without, all are given.
-        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
-        groups_files: whether items of one file are best worked on one after the other, since the model has read it.
+        source: what its items are drawn from.
         judged: what became of a result, as the end of a sentence.
-        baseline: the uninformative utterance as a person reads it.
-        roles: the roles its trees have, with their names.
+        baseline: the uninformative utterance as a person reads it; empty where none is made.
+        describable: whether a person may describe an item in the model's place.
+        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
+        roles: the roles its trees have, with their names, in the order in which they are shown.
         measures: its figures; `headline` names the one that lists, status line and comparisons show.
         beside: names of the measures that lists show beside the headline.
         tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
+        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
         metrics: pair scores of reconstructions shown beside the headline, each with what it says.
-        samples: by role, how many samples of it models make of one item at most.
+        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
+            an item beside their scores; empty where there is nothing to say.
+        samples: by role, how many samples of it models make of one item at most; empty where all are given.
         demo: the file in `resources` that its demonstration runs on; empty for the demo project.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
         checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
@@ -109,40 +146,33 @@ class Kind:
     title: str
     tip: str
     noun: str
-    draws_from: str
+    source: Source
     judged: str
-    roles: Mapping[Role, RoleName]
+    roles: Mapping[str, RoleName]
     measures: tuple[Measure, ...]
     headline: str
-    samples: Callable[[RunSettings], Mapping[Role, int]]
+    samples: Callable[[RunSettings], Mapping[str, int]]
     opens: str
     forward_temperature: float
     backward_temperature: float
     backward_max_tokens: int
     baseline: str = ""
-    needs_python: bool = False
+    describable: bool = False
+    fills_gaps: bool = False
     analyses: tuple[str, ...] = ("scores",)
     beside: tuple[str, ...] = ()
     tally: tuple[str, str] | None = None
-    checks: str = ""
-    selects_code: bool = False
     measured_by: tuple[str, ...] = ()
-    describable: bool = False
-    takes_words: str = ""
-    draws_functions: bool = False
-    chained: bool = False
-    remarks: str = ""
-    models: bool = True
-    fills_gaps: bool = False
-    groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
+    remarks: str = ""
+    checks: str = ""
     settings: tuple[str, ...] = ()
     demo: tuple[str, ...] = ()
     sandboxed: Callable[[RunSettings], bool] = lambda settings: True
 
     def has(self, path: str) -> bool:
         """Return whether the setting of that path says something to its runs."""
-        return _names(self, path) or not any(_names(kind, path) for kind in METHODS.values())
+        return _names(self, path) or not any(_names(kind, path) for kind in (*METHODS.values(), *HIDDEN.values()))
 
     @property
     def nouns(self) -> str:
@@ -180,3 +210,5 @@ def _names(kind: Kind, path: str) -> bool:
 
 METHODS: dict[str, Kind] = {}
 """By name; `core/kinds/methods.py` fills it."""
+HIDDEN: dict[str, Kind] = {}
+"""Those that nobody chooses: what some command makes of a file."""

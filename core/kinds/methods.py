@@ -7,32 +7,33 @@ from itertools import combinations
 from types import MappingProxyType
 
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds.kind import METHODS, Kind, Measure, RoleName
+from rtc_inspector.core.kinds.kind import HIDDEN, METHODS, Kind, Measure, RoleName, Source
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
+from rtc_inspector.core.types import Form
 
 _ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature", "prompts")
 
 
-def _round_trip(settings: RunSettings) -> Mapping[Role, int]:
+def _round_trip(settings: RunSettings) -> Mapping[str, int]:
     forward, backward = settings.forward_samples, settings.backward_samples
     return {Role.FORWARD: forward, Role.BACKWARD: forward * backward, Role.BASELINE: backward}
 
 
-def _solved_round_trip(settings: RunSettings) -> Mapping[Role, int]:
+def _solved_round_trip(settings: RunSettings) -> Mapping[str, int]:
     return {Role.SOLVE: settings.benchmark.solve_samples, **_round_trip(settings)}
 
 
-def _without_baseline(settings: RunSettings) -> Mapping[Role, int]:
+def _without_baseline(settings: RunSettings) -> Mapping[str, int]:
     return {role: each for role, each in _round_trip(settings).items() if role is not Role.BASELINE}
 
 
-def _chained(settings: RunSettings) -> Mapping[Role, int]:
+def _chained(settings: RunSettings) -> Mapping[str, int]:
     first = 0 if settings.chain.start == "reference" else 1
     words, code = (1, 2) if settings.chain.cross else (0, 0)
     return {Role.SOLVE: first, Role.FORWARD: settings.chain.steps + words, Role.BACKWARD: settings.chain.steps + code}
 
 
-def _programs_and_summaries(settings: RunSettings) -> Mapping[Role, int]:
+def _programs_and_summaries(settings: RunSettings) -> Mapping[str, int]:
     wanted = settings.directive
     programs = sum(wanted.draws if heat else 1 for heat in wanted.temperatures)
     return {Role.SOLVE: programs, Role.FORWARD: programs * settings.forward_samples}
@@ -55,7 +56,7 @@ def cosmetic_changes(settings: CosmeticSettings) -> tuple[str, ...]:
     return COSMETIC_CHANGES + COSMETIC_PAIRS * settings.together
 
 
-def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
+def _of_versions(settings: RunSettings) -> Mapping[str, int]:
     """Return how many samples of each role a function takes at most.
 
     They are of the original and every variant, which no model makes; of one with a new docstring only names are asked.
@@ -72,7 +73,7 @@ def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
 
 _ROUND_TRIP_ROLES = MappingProxyType(
     {
-        Role.FORWARD: RoleName("description", "y"),
+        Role.FORWARD: RoleName("description", "y", Form.TEXT),
         Role.BACKWARD: RoleName("reconstruction", "x̂"),
         Role.BASELINE: RoleName("baseline", "ε"),
     }
@@ -99,8 +100,7 @@ METHODS |= {
             title="Synthesis",
             tip="Describe a region of code, then write it again from the description and the code around it",
             noun="region",
-            draws_from="region",
-            needs_python=True,
+            source=Source("code", folder=True, python=True, selected=True, by_file=True),
             judged="the project's own tests judged the result",
             baseline="TODO: Implement.",
             roles=_ROUND_TRIP_ROLES,
@@ -113,9 +113,7 @@ METHODS |= {
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=256,
-            selects_code=True,
             fills_gaps=True,
-            groups_files=True,
             settings=(*_ROUND_TRIP, "region"),
         ),
         Kind(
@@ -123,7 +121,7 @@ METHODS |= {
             title="Editing",
             tip="Describe an edit of the project's history, then apply it again to the old code from the description",
             noun="edit",
-            draws_from="edit",
+            source=Source("history", "edit.file"),
             judged="the result was judged against the edit that people made",
             baseline="Edit.",
             roles=_ROUND_TRIP_ROLES,
@@ -154,10 +152,17 @@ METHODS |= {
             title="Benchmark",
             tip="Solve the problems of a benchmark, and describe and write again their reference solutions",
             noun="problem",
-            draws_from="benchmark",
+            source=Source("problems", "benchmark.file", folder=True),
             judged="the benchmark's own tests judged the result",
             baseline="TODO: Implement.",
-            roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s"), **_ROUND_TRIP_ROLES}),
+            roles=MappingProxyType(
+                {
+                    Role.FORWARD: _ROUND_TRIP_ROLES[Role.FORWARD],
+                    Role.BACKWARD: _ROUND_TRIP_ROLES[Role.BACKWARD],
+                    Role.SOLVE: RoleName("solution", "s"),
+                    Role.BASELINE: _ROUND_TRIP_ROLES[Role.BASELINE],
+                }
+            ),
             measures=(
                 *_ROUND_TRIP_MEASURES,
                 Measure("pass@1", "pass@1", "Chance that one program written from the docstring passes"),
@@ -183,7 +188,7 @@ METHODS |= {
             title="Notebook",
             tip="Describe a cell of a notebook, then write it again behind the cells before it",
             noun="cell",
-            draws_from="cells",
+            source=Source("cells", "benchmark.file"),
             judged="it was run behind the cells before it, as the original was",
             roles=MappingProxyType({role: _ROUND_TRIP_ROLES[role] for role in (Role.FORWARD, Role.BACKWARD)}),
             measures=(
@@ -208,13 +213,13 @@ METHODS |= {
             title="Chain",
             tip="From words to code, to words, to code ...: does the program keep its meaning?",
             noun="problem",
-            draws_from="benchmark",
+            source=Source("problems", "benchmark.file", folder=True, functions=True),
             judged="the outputs under the problem's tests were compared from program to program",
             roles=MappingProxyType(
                 {
-                    Role.SOLVE: RoleName("first program", "pl₀"),
-                    Role.FORWARD: RoleName("description", "nl"),
-                    Role.BACKWARD: RoleName("program", "pl"),
+                    Role.SOLVE: RoleName("first program", "pl₀", by_round=True),
+                    Role.FORWARD: RoleName("description", "nl", Form.TEXT, by_round=True),
+                    Role.BACKWARD: RoleName("program", "pl", by_round=True),
                 }
             ),
             measures=(
@@ -258,10 +263,8 @@ METHODS |= {
             samples=_chained,
             opens="rtc_inspector.core.trips.chain:open_chain",
             checks="rtc_inspector.core.trips.chain:check_chain",
-            draws_functions=True,
             demo=("benchmark", "pocket.jsonl"),
-            chained=True,
-            remarks="rtc_inspector.core.trips.chain_tree:remarks",
+            remarks="rtc_inspector.core.trips.trees:remarks",
             analyses=("chain", "scores"),
             forward_temperature=0.0,
             backward_temperature=0.0,
@@ -273,9 +276,13 @@ METHODS |= {
             title="Directive",
             tip="Write programs from a directive, summarise each, and hold the summary against the directive",
             noun="directive",
-            draws_from="benchmark",
+            source=Source(
+                "problems", "benchmark.file", folder=True, words="rtc_inspector.core.source.directives:by_hand"
+            ),
             judged="the directive's tests judged the programs, and an embedding model their summaries",
-            roles=MappingProxyType({Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s")}),
+            roles=MappingProxyType(
+                {Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s", Form.TEXT)}
+            ),
             measures=(
                 Measure(
                     "cosine",
@@ -307,7 +314,6 @@ METHODS |= {
             forward_temperature=0.7,
             backward_temperature=0.0,
             backward_max_tokens=384,
-            takes_words="rtc_inspector.core.source.directives:by_hand",
             settings=("forward_samples", "forward_temperature", "benchmark.file", "benchmark.mask_names", "directive"),
         ),
         Kind(
@@ -315,14 +321,13 @@ METHODS |= {
             title="Cosmetic variance",
             tip="Write functions otherwise without changing what they do: does the model do the same?",
             noun="function",
-            draws_from="cosmetic",
-            needs_python=True,
+            source=Source("code", folder=True, python=True),
             judged="the project's own tests judged the result",
             roles=MappingProxyType(
                 {
-                    Role.TRANSFORM: RoleName("variant", "v"),
-                    Role.COMPLETE: RoleName("name", "n", judged=False),
-                    Role.FORWARD: RoleName("description", "y"),
+                    Role.TRANSFORM: RoleName("variant", "v", answers=False, by_author=True),
+                    Role.FORWARD: RoleName("description", "y", Form.TEXT),
+                    Role.COMPLETE: RoleName("name", "n", judged=False, answers=False),
                     Role.BACKWARD: RoleName("reconstruction", "x̂"),
                 }
             ),
@@ -370,7 +375,7 @@ IMPORTED = Kind(
     title="Imported samples",
     tip="Programs that somebody else's system wrote for a benchmark",
     noun="problem",
-    draws_from="samples",
+    source=Source("samples", "samples.file"),
     judged="the benchmark's own tests judged the result, or the file's verdicts were taken",
     roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s")}),
     measures=(
@@ -382,14 +387,15 @@ IMPORTED = Kind(
     ),
     headline="pass@1",
     tally=("passes", "judged"),
-    samples=lambda settings: {Role.SOLVE: 1},
-    opens="rtc_inspector.core.trips.imported:open_imported",
+    samples=lambda settings: {},
+    opens="rtc_inspector.core.trips.benchmark:open_imported",
     forward_temperature=0.0,
     backward_temperature=0.0,
     backward_max_tokens=512,
-    models=False,
+    settings=("benchmark.file", "benchmark.mask_names", "samples"),
 )
 """A run of what was found in a file; no model is asked, so nobody chooses it."""
+HIDDEN[IMPORTED.name] = IMPORTED
 
 FIRST_KIND = METHODS["synthesis"]
 """Whose words the window uses before there is a run."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import itertools
 import json
@@ -22,6 +21,7 @@ from rtc_inspector.core.oracle.identity import IdentityRun
 from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sessionplan import INSIDE, SessionPlan
 from rtc_inspector.core.oracle.suite import Traced
+from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
@@ -132,6 +132,8 @@ def _content(path: Path) -> bytes | None:
 
     It is None for databases of runs, which no test reads and every run changes.
     """
+    if in_use(path):
+        return None
     try:
         status = path.stat()
         if status.st_size > WHOLE_FILE or not path.is_file():
@@ -139,8 +141,7 @@ def _content(path: Path) -> bytes | None:
         content = path.read_bytes()
         return None if _is_ours(content) else hashlib.sha256(content).digest()
     except OSError as error:
-        # EBUSY: the store refuses to have the files of a database opened that it has open itself.
-        return None if error.errno == errno.EBUSY else type(error).__name__.encode()
+        return type(error).__name__.encode()
 
 
 def _is_ours(content: bytes) -> bool:

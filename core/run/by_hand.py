@@ -6,7 +6,7 @@ Both add to a stored run, are shown with it, and never count in its scores.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from rtc_inspector.core.kinds import for_selected_code, task
 from rtc_inspector.core.oracle.command.commands import settings_for
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import ItemReady, Notice
-from rtc_inspector.core.run.growing import Growing, Work, stored_samples
+from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import open_parts, record, reopen
 from rtc_inspector.core.run.state import Caller, Emit, Heard, Pace, Run
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.judged import open_judged
-from rtc_inspector.core.trips.protocol import SelectsCode, TakesDescriptions, Tree
+from rtc_inspector.core.trips.protocol import SelectsCode, TakesDescriptions
 from rtc_inspector.core.trips.selected import selected_item
 from rtc_inspector.core.types import Item, Span
 from rtc_inspector.core.waiting import patiently
@@ -48,9 +48,9 @@ def describe(run_id: int, item_id: int, text: str, author: str, store: Store, em
         if not isinstance(trip, TakesDescriptions):
             kind = task(run.settings.task)
             raise UserError(f"Nobody can describe {kind.nouns} of this run by hand.", "Choose a run of round trips.")
-        found = store.reader.existing_item(item_id)
-        step = trip.description(found.item, Tree(found.samples), words, name)
-        Growing(run, Pace(run.settings.backward_samples, 0)).grow_from(Work(item_id, found.item), step)
+        item = store.reader.item(item_id)
+        step = trip.description(item, store.reader.tree(item_id), words, name)
+        Growing(run, Pace(run.settings.backward_samples, 0)).grow_from(Work(item_id, item, begun=True), step)
         for problem in run.problems:
             emit(Notice(problem))
 
@@ -117,10 +117,10 @@ def _try(run: Run, path: str, span: Span) -> Item:
         )
     item = patiently(partial(trip.select, path, span), run.control.checkpoint)
     item_id = run.store.add_item(run.id, item)
-    found = run.store.reader.existing_item(item_id)
-    run.emit(ItemReady(run.id, item_id, found.item))
-    if found.item.admitted:
-        Growing(run, Pace(trip.expected(found.item), stored_samples(found.samples))).grow([Work(item_id, found.item)])
+    stored = run.store.reader.item(item_id)  # which may be the run's own
+    run.emit(ItemReady(run.id, item_id, stored, run.store.change))
+    if stored.admitted:
+        Growing(run, Pace(trip.expected(stored), stored.made)).grow([Work(item_id, stored, begun=True)])
         for problem in run.problems:
             run.emit(Notice(problem))
-    return found.item
+    return Item(**{each.name: getattr(stored, each.name) for each in fields(Item)})

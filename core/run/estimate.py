@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core.analyses.costs import money_words, price
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, ItemReady, Progress
 from rtc_inspector.core.settings import RunSettings, share_cores
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
+from rtc_inspector.core.types import Form
 
 if TYPE_CHECKING:
     from rtc_inspector.core.run.state import Emit
@@ -46,7 +46,7 @@ class Estimate:
         trial: whether it rests on a trial of one item, since no such run was made.
     """
 
-    made: Mapping[Role, int]
+    made: Mapping[str, int]
     tokens: int | None = None
     seconds: float | None = None
     low: float | None = None
@@ -97,7 +97,8 @@ def _money(settings: RunSettings, counts: Estimate, used: Sequence[PaceRow]) -> 
     samples = sum(pace.samples for pace in used)
     written = sum(pace.written for pace in used) / samples
     read = sum(pace.tokens for pace in used) / samples - written
-    forward = counts.made.get(Role.FORWARD, 0)
+    described = task(settings.task).roles
+    forward = sum(count for role, count in counts.made.items() if described[role].form is Form.TEXT)
     sides = ((settings.forward, forward), (settings.backward, counts.samples - forward))
     prices = [price(model.endpoint, round(read * count), round(written * count)) for model, count in sides]
     known = [each for each in prices if each is not None]
@@ -134,7 +135,9 @@ def cost_words(cost: Estimate, kind: Kind, duration: Callable[[float], str], mea
     """Samples; below them tokens, minutes, money, and what they rest on. `measured`: stored runs were looked at."""
     noun = kind.noun
     *first, last = (counted(number, kind.roles[role].title) for role, number in cost.made.items())
-    judged = counted(sum(number for role, number in cost.made.items() if role is not Role.FORWARD), "candidate")
+    judged = counted(
+        sum(number for role, number in cost.made.items() if kind.roles[role].form is not Form.TEXT), "candidate"
+    )
     counts = f"{', '.join(first)} and {last}; {judged} to judge." if first else f"{last}; {judged} to judge."
     if not measured:
         return counts

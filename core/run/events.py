@@ -1,13 +1,16 @@
-"""What a run tells those who watch it: the terminal, JSON lines, the window."""
+"""What a run tells those who watch it: the terminal, JSON lines, the window.
+
+Whatever tells of something stored carries the number of that `change` of the run (`runs.changes`), so that who has read
+the run before knows what is new in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rtc_inspector.core.generation import Role, Sample
-from rtc_inspector.core.store.rows import Answers
-from rtc_inspector.core.types import Item, Score, Verdict
+from rtc_inspector.core.store.rows import Answers, SampleRow, VerdictRow
+from rtc_inspector.core.types import Item, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class ItemReady:
     run_id: int
     item_id: int
     item: Item
+    change: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,10 @@ class SampleReady:
     item_id: int
     sample_id: int
     parent_id: int | None
-    sample: Sample
+    sample: SampleRow
+    change: int = 0
+    again: bool = False
+    """Whether it takes the place of one that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,10 @@ class VerdictReady:
     item_id: int
     sample_id: int
     verdict_id: int
-    verdict: Verdict
+    verdict: VerdictRow
+    change: int = 0
+    counted: bool = True
+    """Whether the sample counts in the run's figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,18 @@ class ScoresReady:
     sample_id: int
     scores: Mapping[str, float]
     reference_id: int | None = None
+    change: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuresReady:
+    """The figures of an item were stored, and whether nothing more is to come of it."""
+
+    run_id: int
+    item_id: int
+    measures: Mapping[str, float]
+    done: bool
+    change: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +109,7 @@ class TextStreamed:
     """New text of a sample still being written. `parent`: id of the stored sample it is made from, if any."""
 
     item_id: int
-    role: Role
+    role: str
     index: int
     text: str
     parent: int | None = None
@@ -127,6 +149,5 @@ class RunFinished:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-Event = (
-    RunStarted | ItemReady | SampleReady | VerdictReady | ScoresReady | Progress | TextStreamed | Notice | RunFinished
-)
+Stored = ItemReady | SampleReady | VerdictReady | ScoresReady | MeasuresReady
+Event = RunStarted | Stored | Progress | TextStreamed | Notice | RunFinished

@@ -1,26 +1,28 @@
 """Grows the trees of a run's items: asks the trip which steps may be made, has them made, judged and compared.
 
-The trip sees nothing but what is stored, so going on with a run is the same as carrying it out: what is there is not
-named again. Steps of several items are asked of a model together; while it writes, finished code is being judged.
+The tree of each item at work is live: what is made is written through to the store, and read only where an earlier
+part of the run began it. The trip sees nothing but that tree, so going on with a run is the same as carrying it out:
+what is there is not named again. Steps of several items are asked of a model together; while it writes, finished code
+is being judged.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from rtc_inspector.core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Role, Sample, Window
+from rtc_inspector.core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Sample, Window
 from rtc_inspector.core.kinds import article, role_title, task
 from rtc_inspector.core.models.answers import thought_tokens
-from rtc_inspector.core.run.events import Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
+from rtc_inspector.core.run.events import MeasuresReady, Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
 from rtc_inspector.core.run.state import Budget, Pace, Run
-from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
+from rtc_inspector.core.store.rows import SampleRow, Tree
+from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, Given, Step, read
 from rtc_inspector.core.types import Form, Item, Outcome, Verdict
 from rtc_inspector.core.waiting import result_of
 
@@ -37,7 +39,7 @@ _Place = tuple[str, int | None, int]
 
 def _place(step: Step) -> _Place:
     """Return the place of a step among those on its item."""
-    return str(step.role), step.parent, step.index
+    return step.role, step.parent, step.index
 
 
 @dataclass(eq=False)
@@ -45,6 +47,8 @@ class Work:
     """An admitted item and what this part of the run has done on it.
 
     Attributes:
+        begun: samples of it are stored, which are to be read before it is worked on.
+        tree: its samples, while it is worked on.
         made: role, parent and index of each step that was made, whatever came of it: what failed is named again by the
             trip, and made again when the run is resumed, not at once.
         asked: the same of steps that a model is working on.
@@ -54,6 +58,8 @@ class Work:
 
     item_id: int
     item: Item
+    begun: bool = True
+    tree: Tree = field(default_factory=Tree)
     made: set[_Place] = field(default_factory=set)
     asked: set[_Place] = field(default_factory=set)
     judging: int = 0
@@ -81,6 +87,7 @@ class Growing:
     def __init__(self, run: Run, pace: Pace) -> None:
         self._run = run
         self._trip = run.parts.trip
+        self._roles = task(run.settings.task).roles
         self._pace = pace
         self._budget = Budget(run)
         self._below: int | None = None
@@ -102,18 +109,25 @@ class Growing:
                 elif self._active:
                     self._take_verdicts(wait=True)
 
-    def _all_named(self, together: int) -> list[tuple[Work, Tree, Step]]:
+    def _all_named(self, together: int) -> list[tuple[Work, Step]]:
         """Return the steps that may be made now; where there are none, `together` further items are begun."""
         while True:
             named = [found for work in self._active if not work.idle for found in self._named(work)]
             # An idle item with a verdict or a sample under way stays: with that the trip may name more steps.
-            self._active = [work for work in self._active if not work.idle or work.judging or work.asked]
+            for work in [work for work in self._active if work.idle and not work.judging and not work.asked]:
+                self._active.remove(work)
+                work.begun, work.tree = True, Tree()  # all of it is stored; only what is worked on is held
             if named or not self._waiting:
                 return named
             begun = [self._next(self._waiting) for _ in range(min(together, len(self._waiting)))]
             for work in begun:
+                self._begin(work)
                 self._finish_stored(work)
             self._active += begun
+
+    def _begin(self, work: Work) -> None:
+        reader = self._run.store.reader
+        work.tree = reader.tree(work.item_id) if work.begun else Tree(tests=reader.tests, roles=self._roles)
 
     def _next(self, waiting: deque[Work]) -> Work:
         """The item to begin with next: the first, unless the trip chooses."""
@@ -125,6 +139,7 @@ class Growing:
     def grow_from(self, work: Work, step: Step) -> None:
         """Store a step whose text is given, and make what hangs below it and nothing else. Raises as `grow`."""
         with self._judges():
+            self._begin(work)
             self._below = self._give(work, step, step.source)
             while not work.idle or work.judging:
                 if named := self._named(work):
@@ -153,67 +168,66 @@ class Growing:
         sample = self._sample(work.item, step, generation, Extraction(source.text, source.how))
         sample = replace(sample, author=source.author, counted=source.counted)
         sample_id = self._store(work, step, sample)
-        if not task(self._run.settings.task).models:  # else only what models write is awaited
+        if not self._run.parts.models:  # else only what models write is awaited
             self._run.emit(self._pace.count(0))
             self._run.control.checkpoint()
         return sample_id
 
     # ---- what is to be made
 
-    def _tree(self, work: Work) -> Tree:
-        reader = self._run.store.reader
-        return Tree(reader.samples(work.item_id), reader.tests)
-
-    def _named(self, work: Work) -> list[tuple[Work, Tree, Step]]:
+    def _named(self, work: Work) -> list[tuple[Work, Step]]:
         """Return the steps that the trip names, less those that this part of the run has tried.
 
         Settles the item where none is left and nothing on it is under way.
         """
-        tree = self._tree(work)
         steps = [
             step
-            for step in self._trip.steps(work.item, tree)
+            for step in self._trip.steps(work.item, work.tree)
             if _place(step) not in work.made | work.asked
-            and (self._below is None or tree.below(step.parent, self._below))
+            and (self._below is None or work.tree.below(step.parent, self._below))
         ]
         work.idle = not steps
         if work.idle and not work.judging and not work.asked:
-            self._settle(work, tree)
-        return [(work, tree, step) for step in steps]
+            self._settle(work)
+        return [(work, step) for step in steps]
 
-    def _settle(self, work: Work, tree: Tree) -> None:
+    def _settle(self, work: Work) -> None:
         """Keep the item's measures, and whether it is done: nothing may follow, and all its code was judged."""
+        run, tree = self._run, work.tree
         judged = all(row.verdict is None or row.passes is not None for row in tree.samples)
         done = judged and not work.judging and not work.asked and not self._trip.steps(work.item, tree)
-        self._run.store.set_measures(work.item_id, self._trip.measures(work.item, tree), done)
+        measures = {name: float(value) for name, value in self._trip.measures(work.item, tree).items()}
+        if isinstance(self._trip, ChoosesNext):
+            self._trip.learn(work.item, measures)
+        if run.store.set_measures(work.item_id, measures, done):
+            run.emit(MeasuresReady(run.id, work.item_id, measures, done, run.store.change))
 
     def _finish_stored(self, work: Work) -> None:
         """Judge what an earlier part of the run wrote but did not judge, and compare what it did not compare."""
-        tree = self._tree(work)
-        for row in tree.samples:
+        for row in work.tree.samples:
             if row.error:
                 continue
             if row.form == Form.CODE and row.passes is None:
                 self._judge(work, row)
             elif not row.scores and not row.pairs:
-                self._compare(work, row, tree)
+                self._compare(work, row)
 
-    def _make(self, named: Sequence[tuple[Work, Tree, Step]]) -> None:
+    def _make(self, named: Sequence[tuple[Work, Step]]) -> None:
         """Make the given texts, and what one model is asked for: descriptions come before what is made from them."""
         asks = self._unmade(named)
         if not asks:
             return
         side = "forward" if any(ask.model == "forward" for *_, ask in asks) else "backward"
         model = self._run.parts.forward if side == "forward" else self._run.parts.backward
-        self._generate(model, self._requests(model, [each for each in asks if each[3].model == side]))
+        self._generate(model, self._requests(model, [each for each in asks if each[2].model == side]))
 
-    def _unmade(self, named: Sequence[tuple[Work, Tree, Step]]) -> list[tuple[Work, Tree, Step, Ask]]:
+    def _unmade(self, named: Sequence[tuple[Work, Step]]) -> list[tuple[Work, Step, Ask]]:
         """Store what is given, or made in another run of the series; the rest is for a model."""
-        for work, _, step in named:
+        for work, step in named:
             if isinstance(step.source, Given):
                 self._give(work, step, step.source)
-        wanted = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
-        return [each for each in wanted if not self._take_made(each[0], each[2])]
+        wanted = [(work, step, step.source) for work, step in named if isinstance(step.source, Ask)]
+        return [each for each in wanted if not self._take_made(*each[:2])]
 
     def _further(self, model: Model) -> list[_Asked]:
         """Return what a model can be asked by now, while it works on other requests; further items last."""
@@ -221,7 +235,7 @@ class Growing:
         while self._below is None and (named := self._all_named(1)):
             sides = {"forward": self._run.parts.forward, "backward": self._run.parts.backward}
             unmade = self._unmade(named)
-            if mine := [each for each in unmade if sides[each[3].model] is model]:
+            if mine := [each for each in unmade if sides[each[2].model] is model]:
                 return self._requests(model, mine)
             if unmade:  # another model's turn comes when this one has nothing left
                 break
@@ -236,18 +250,18 @@ class Growing:
         self._run.emit(self._pace.count(0))
         return True
 
-    def _requests(self, model: Model, asks: Sequence[tuple[Work, Tree, Step, Ask]]) -> list[_Asked]:
+    def _requests(self, model: Model, asks: Sequence[tuple[Work, Step, Ask]]) -> list[_Asked]:
         """Steps that share a way of asking share its prompt, which is measured against the model's window once."""
         info = self._run.parts.used(model)
         prompts: dict[int, tuple[Prompt, str]] = {}
         found = []
-        for work, tree, step, ask in asks:
+        for work, step, ask in asks:
             # By identity: a trip makes one Ask for all samples that are asked alike, and two partials never compare
             # equal.
             if id(ask) not in prompts:
                 prompts[id(ask)] = Window(model, ask.max_tokens).prompt(partial(ask.prompt, info))
             prompt, problem = prompts[id(ask)]
-            places = (*tree.places(step.parent), step.index)
+            places = (*work.tree.places(step.parent), step.index)
             request = Request(
                 id=f"{work.item_id}/{step.role}/{'/'.join(map(str, places))}",
                 prompt=prompt,
@@ -303,10 +317,10 @@ class Growing:
         if sample.error:
             self._give_up(asked.work, asked.step, sample_id, sample.error)
         else:
-            for text in self._run.heard.take(sample, self._in_turns(asked.step)):
+            for text in self._run.heard.take(sample, self._roles[asked.step.role].form, self._in_turns(asked.step)):
                 self._run.emit(Notice(text))
         self._run.emit(self._pace.count(generation.completion_tokens))
-        self._budget.take(generation, asked.step.role is Role.FORWARD)
+        self._budget.take(generation, sample.model)
         self._take_verdicts()
         self._run.control.checkpoint()
 
@@ -326,6 +340,7 @@ class Growing:
         sample = self._sample(item, asked.step, generation, read(self._trip, item, asked.step, generation, prompt, tag))
         return replace(
             sample,
+            model=asked.step.source.model if isinstance(asked.step.source, Ask) else "",
             seed=asked.request.seed,
             temperature=asked.request.temperature,
             extraction=replace(sample.extraction, text="") if generation.error else sample.extraction,
@@ -348,31 +363,35 @@ class Growing:
             completion_tokens=generation.completion_tokens,
             seconds=generation.seconds,
             finish_reason=generation.finish_reason,
-            recitation=self._trip.recitation(item, extraction.text) if step.role.form is Form.TEXT else None,
+            recitation=self._trip.recitation(item, extraction.text) if self._is_text(step) else None,
             error=generation.error,
             step=step.round,
         )
 
+    def _is_text(self, step: Step) -> bool:
+        return self._roles[step.role].form is Form.TEXT
+
     def _store(self, work: Work, step: Step, sample: Sample) -> int:
         """Commit a sample, tell, and have it judged or compared."""
         run = self._run
-        sample_id = run.store.add_sample(work.item_id, step.parent, sample)
-        run.emit(SampleReady(run.id, work.item_id, sample_id, step.parent, sample))
+        held = len(work.tree.samples)
+        sample_id = run.store.add_sample(work.item_id, step.parent, sample, work.tree)
+        row, again = work.tree[sample_id], len(work.tree.samples) == held
+        run.emit(SampleReady(run.id, work.item_id, sample_id, step.parent, row, run.store.change, again))
         work.made.add(_place(step))
         work.idle = False
         if not sample.error:
-            tree = self._tree(work)
-            if step.role.form is Form.CODE:
-                self._judge(work, tree[sample_id])
+            if self._is_text(step):
+                self._compare(work, row)
             else:
-                self._compare(work, tree[sample_id], tree)
+                self._judge(work, row)
         return sample_id
 
     def _give_up(self, work: Work, step: Step, sample_id: int, error: str) -> None:
         """The engine could not make a sample: that is ours, not the model's, so it never counts against it."""
         title = role_title(self._run.settings.task, step.role)
         self._run.problems.append(f"{article(title).capitalize()} of {work.item.key} could not be written: {error}")
-        if step.role.form is Form.CODE:
+        if not self._is_text(step):
             oracle = self._run.parts.opened.oracle
             self._keep(work, sample_id, Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=oracle))
 
@@ -400,29 +419,23 @@ class Growing:
                     self._run.problems.append(f"Sample {row.id} could not be judged: {verdict.detail}")
             judged.setdefault(work, []).append(row.id)
         for work, rows in judged.items():
-            tree = self._tree(work)
-            compared = [self._compare(work, tree[row], tree) for row in rows]
-            # What was just stored may be measured: TOM of a chain stands in the scores.
-            if any(compared):
-                tree = self._tree(work)
-            self._settle(work, tree)
+            for row_id in rows:
+                self._compare(work, work.tree[row_id])
+            self._settle(work)
 
     def _keep(self, work: Work, sample_id: int, verdict: Verdict) -> None:
         run = self._run
-        verdict_id = run.store.add_verdict(sample_id, verdict)
-        run.emit(VerdictReady(run.id, work.item_id, sample_id, verdict_id, verdict))
+        verdict_id = run.store.add_verdict(sample_id, verdict, work.tree)
+        sample = work.tree[sample_id]
+        assert sample.verdict is not None
+        verdict_ready = VerdictReady(run.id, work.item_id, sample_id, verdict_id, sample.verdict)
+        run.emit(replace(verdict_ready, change=run.store.change, counted=sample.counted))
 
-    def _compare(self, work: Work, row: SampleRow, tree: Tree) -> bool:
-        """Commit the scores that can be told now; whether there were any."""
+    def _compare(self, work: Work, row: SampleRow) -> None:
+        """Commit the scores that can be told now."""
         run = self._run
-        found = self._trip.compare(work.item, row, tree)
+        found = self._trip.compare(work.item, row, work.tree)
         for sample_id, reference in dict.fromkeys((score.sample, score.reference) for score in found):
             scores = {s.metric: s.value for s in found if (s.sample, s.reference) == (sample_id, reference)}
-            run.store.add_scores(sample_id, scores, reference)
-            run.emit(ScoresReady(run.id, work.item_id, sample_id, scores, reference))
-        return bool(found)
-
-
-def stored_samples(rows: Iterable[SampleRow], *, given: bool = False) -> int:
-    """Return how many samples the models made of an item, for progress; with `given`, whoever made them."""
-    return sum((given or row.author == "model") and not row.error for row in rows)
+            run.store.add_scores(sample_id, scores, reference, work.tree)
+            run.emit(ScoresReady(run.id, work.item_id, sample_id, scores, reference, run.store.change))

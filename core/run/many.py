@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from rtc_inspector.core.analyses.ranking import runs_of
 from rtc_inspector.core.errors import Cancelled, ModelError
-from rtc_inspector.core.generation import Extraction, Model, ModelInfo, Role, Sample
+from rtc_inspector.core.generation import Model, ModelInfo, Sample
 from rtc_inspector.core.models.gguf import check_generative, read_header
 from rtc_inspector.core.models.loading import local_files
 from rtc_inspector.core.models.styles import as_recorded
@@ -216,7 +216,7 @@ class _Series:
         forward = settings.asking(settings.forward)
         return WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
 
-    def _drawn(self, run_id: int) -> dict[str, Item]:
+    def _drawn(self, run_id: int) -> Mapping[str, Item]:
         """The items of the run of the series that drew most."""
         others = [run for run in self._all() if run.id != run_id]
         fullest = max(others, key=lambda run: run.items_admitted, default=None)
@@ -271,27 +271,5 @@ class _StoredSamples:
         place = (step.role, None, step.index, step.round)
         for row in self._of_item[1]:
             if (row.role, row.parent_id, row.index, row.step) == place and row.author == "model" and not row.error:
-                return _as_sample(row, self._reader.prompt(row.prompt_hash))
+                return replace(row, prompt_text=self._reader.prompt(row.prompt_hash))
         return None
-
-
-def _as_sample(row: SampleRow, prompt: str) -> Sample:
-    return Sample(
-        role=Role(row.role),
-        index=row.index,
-        prompt_text=prompt,
-        seed=row.seed,
-        temperature=row.temperature,
-        raw_text=row.raw_text,
-        extraction=Extraction(row.text, row.extraction_steps),
-        prompt_tokens=row.prompt_tokens,
-        completion_tokens=row.completion_tokens,
-        seconds=row.seconds,
-        finish_reason=row.finish_reason,
-        truncated=row.truncated,
-        recitation=row.recitation,
-        step=row.step,
-        shown=1.0 if row.shown is None else row.shown,
-        thoughts=row.thoughts,
-        thought_tokens=row.thought_tokens,
-    )

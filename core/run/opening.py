@@ -71,11 +71,6 @@ def located(
 
     `recorded`: what the run records of its models. Raises ModelError where one is nowhere.
     """
-    wanted = settings.directive
-    if wanted.embedder and not Path(wanted.embedder).is_file():
-        known = {"name": wanted.embedder_name, "sha256": wanted.embedder_sha256}
-        embedder = _found(NamedModel(wanted.embedder), known, notify).file
-        settings = replace(settings, directive=replace(wanted, embedder=embedder))
     forward = models.get("forward") or _found(settings.forward, recorded["forward"], notify)
     if all(recorded["forward"][name] == recorded["backward"][name] for name in ("path", "sha256", "name")):
         return settings.asking(forward)
@@ -107,7 +102,7 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
     A file of items is only read before, since a bad one should cost no loading of a model.
     """
     settings = enter_cluster(stack, project, share_cores(settings, usable_cores()), caller.notify)
-    if not task(settings.task).models:
+    if not task(settings.task).samples(settings):
         opened = opener(settings.task)(stack, project, settings, caller.notify, caller.report)
         if opened.author is None:
             raise Bug("A run without models says nobody as its author.")
@@ -202,7 +197,7 @@ def reopen(
     row = store.reader.run(run_id)
     models, caller = json.loads(row.model_json), Caller(emit, control)
     as_before = replace(settings, generation=as_recorded(settings.generation, models))
-    if task(settings.task).models:
+    if task(settings.task).samples(settings):
         as_before = located(as_before, models, caller.notify)
     parts = open_parts(stack, Path(row.project_root), as_before, caller)
     require_same(parts, settings, store, run_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,13 +18,15 @@ from rtc_inspector.core.errors import Cancelled, InspectorError, NothingRead, St
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import ItemReady, Notice, RunFinished, RunStarted
-from rtc_inspector.core.run.growing import Growing, Work, stored_samples
+from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import open_parts, record, reopen
 from rtc_inspector.core.run.state import Caller, Emit, Pace, Run
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.setting import check
+from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.protocol import KnowsHowMany
+from rtc_inspector.core.trips.protocol import ChoosesNext, KnowsHowMany
+from rtc_inspector.core.types import Item
 
 AHEAD = 2
 """Items at a time for each host of a cluster."""
@@ -97,27 +100,31 @@ def _end(run: Run, status: str, problems: Sequence[str]) -> None:
 
 
 def _work(run: Run) -> None:
-    trip, reader = run.parts.trip, run.store.reader
+    trip = run.parts.trip
     run.seconds |= {"items": 0.0, "samples": 0.0}
     items, begun = _items(run), time.monotonic()
-    works = [*_first_light(run, items), *items]
+    admitted, expected, made, works = 0, 0, 0, list[Work]()
+    for item, row, work in chain(_first_light(run, items), items):
+        admitted += 1
+        stored = 0 if row is None else row.made if run.parts.models else row.samples
+        made += stored
+        expected += trip.expected(item) if work is not None else stored
+        works += [work] if work is not None else []
     run.seconds["items"] = time.monotonic() - begun - run.seconds["samples"]
     if isinstance(trip, KnowsHowMany):
         run.store.note_available(run.id, trip.available)
-    if task(run.settings.task).groups_files:
+    if task(run.settings.task).source.by_file:
         works = files_together(works)
-    for text in trip.shortfall(len(works), run.settings.regions):
+    for text in trip.shortfall(admitted, run.settings.regions):
         run.remarks.append(text)
         if not run.known:  # else the first run of the series has said it of the same items
             run.emit(Notice(text))
-    given = not task(run.settings.task).models
-    done = sum(stored_samples(reader.samples(work.item_id), given=given) for work in works)
-    pace = Pace(sum(trip.expected(work.item) for work in works), done)
+    pace = Pace(expected, made)
     run.emit(pace.now())
-    together = run.settings.together
+    at_a_time = run.settings.together
     if run.parts.hosts > 1:  # none of them is to wait for another's last sample
-        together = max(together, AHEAD * run.parts.hosts)
-    _grow(run, Growing(run, pace), works, together)
+        at_a_time = max(at_a_time, AHEAD * run.parts.hosts)
+    _grow(run, Growing(run, pace), works, at_a_time)
 
 
 def _grow(run: Run, growing: Growing, works: Sequence[Work], together: int = 1) -> None:
@@ -128,41 +135,50 @@ def _grow(run: Run, growing: Growing, works: Sequence[Work], together: int = 1) 
         run.seconds["samples"] += time.monotonic() - begun
 
 
-def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
+_Drawn = tuple[Item, ItemRow | None, Work | None]
+"""An admitted item, its row where it was stored before, and what is to be done on it; None where it is done."""
+
+
+def _first_light(run: Run, items: Iterator[_Drawn]) -> Iterator[_Drawn]:
     """The first admitted item, seen through before others are drawn: whoever waits for a verdict need not wait for all.
 
     Its samples are the same in any company, so nothing depends on it but when they come. A server is asked for as many
     samples at a time as it takes, which a single item would not give.
     """
     settings = run.settings
-    if settings.endpoint is not None or settings.backward_endpoint is not None or not task(settings.task).models:
+    if settings.endpoint is not None or settings.backward_endpoint is not None or not run.parts.models:
         return
-    for work in items:
-        stored = stored_samples(run.store.reader.samples(work.item_id))
-        _grow(run, Growing(run, Pace(run.parts.trip.expected(work.item), stored)), [work])
-        yield work
+    for item, row, work in items:
+        if work is not None:
+            _grow(run, Growing(run, Pace(run.parts.trip.expected(item), row.made if row is not None else 0)), [work])
+        yield item, row, work
         return
 
 
 def files_together(works: Sequence[Work]) -> list[Work]:
-    """Items of one file one after the other, files as they were drawn: what a model has read serves them all."""
+    """Return items of one file one after the other, files as they were drawn: what a model has read serves them all."""
     place = {path: i for i, path in enumerate(dict.fromkeys(work.item.path for work in works))}
     return sorted(works, key=lambda work: place[work.item.path])
 
 
-def _items(run: Run) -> Iterator[Work]:
+def _items(run: Run) -> Iterator[_Drawn]:
     """Store every item as it is drawn; yield the admitted ones."""
-    existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
-    own = {key: found for key, found in existing.items() if not found.item.extra}
-    known = {**run.known, **{key: found.item for key, found in own.items()}}
+    trip, reader = run.parts.trip, run.store.reader
+    own = reader.drawn(run.id)
+    measures = reader.measures(run.id) if own and isinstance(trip, ChoosesNext) else {}
     report = Caller(run.emit, run.control).report
-    for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
-        item_id = own[item.key].id if item.key in own else run.store.add_item(run.id, item)
-        run.emit(ItemReady(run.id, item_id, item))
-        if item.admitted:
-            if (learner := run.parts.opened.learner) is not None:
-                learner.prepare()  # while the model writes: a first admission needs no more than one run of the tests
-            yield Work(item_id, item)
+    for item in trip.items(run.settings.regions, run.settings.seed, {**run.known, **own}, report):
+        row = own.get(item.key)
+        item_id = run.store.add_item(run.id, item) if row is None else row.id
+        run.emit(ItemReady(run.id, item_id, item, run.store.change if row is None else 0))
+        if not item.admitted:
+            continue
+        if (learner := run.parts.opened.learner) is not None:
+            learner.prepare()  # while the model writes: a first admission needs no more than one run of the tests
+        done = row is not None and row.state == "done"
+        if done and isinstance(trip, ChoosesNext):
+            trip.learn(item, measures.get(item_id, {}))
+        yield item, row, None if done else Work(item_id, item, begun=row is not None)
 
 
 def _started(run: Run, resumed: bool) -> RunStarted:

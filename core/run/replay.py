@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import ModelError, ProjectError
-from rtc_inspector.core.generation import Generation, Model, Request, Role, Window
+from rtc_inspector.core.generation import Generation, Model, Request, Window
 from rtc_inspector.core.kinds import role_title
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.run.bundle import changes
@@ -26,10 +26,10 @@ from rtc_inspector.core.run.opening import located, open_parts
 from rtc_inspector.core.run.state import Caller, Emit, Parts
 from rtc_inspector.core.settings import NamedModel, RunSettings
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import RunRow, SampleRow
+from rtc_inspector.core.store.rows import RunRow, SampleRow, Tree
 from rtc_inspector.core.trips.pool import in_order
-from rtc_inspector.core.trips.protocol import Ask, Step, Tree, read
-from rtc_inspector.core.types import Form, Item, Outcome, Verdict
+from rtc_inspector.core.trips.protocol import Ask, Step, read
+from rtc_inspector.core.types import Form, Item, Verdict
 
 ROUNDING = 1e-9
 """By which a measure may differ where sums are taken in another order."""
@@ -140,8 +140,7 @@ def _measures(reader: Reader, run_id: int, parts: Parts) -> tuple[int, tuple[Dif
     for row in reader.items(run_id):
         if not row.admitted:
             continue
-        existing = reader.existing_item(row.id)
-        now = parts.trip.measures(existing.item, Tree(existing.samples, reader.tests))
+        now = parts.trip.measures(row, reader.tree(row.id))
         for name in sorted(now.keys() | row.measures.keys()):
             made += 1
             before, after = row.measures.get(name), now.get(name)
@@ -248,14 +247,13 @@ class _Replaying:
         for item_id, rows in chosen.items():
             self._emit(Progress("samples", done, total))
             self._control.checkpoint()
-            existing = self._reader.existing_item(item_id)
-            tree = Tree(existing.samples, self._reader.tests)
-            texts = self._draw(existing.item, tree, rows)
-            judge = partial(self._judge, existing.item)
+            item, tree = self._reader.item(item_id), self._reader.tree(item_id)
+            texts = self._draw(item, tree, rows)
+            judge = partial(self._judge, item)
             with closing(in_order(judge, rows, workers, self._control.checkpoint)) as verdicts:
                 for row, verdict in zip(rows, verdicts, strict=True):
                     done += 1
-                    yield self._told(existing.item, row, texts[row.id], verdict)
+                    yield self._told(item, row, texts[row.id], verdict)
         self._emit(Progress("samples", done, total))
 
     def _draw(self, item: Item, tree: Tree, rows: Sequence[SampleRow]) -> dict[int, tuple[bool | None, list[str]]]:
@@ -311,7 +309,7 @@ class _Replaying:
         same, notes = text
         verdict: bool | None = None
         before = row.verdict
-        if now is not None and before is not None and Outcome(before.outcome).judged:
+        if now is not None and before is not None and before.outcome.judged:
             if not now.outcome.judged:
                 notes = [*notes, f"it could not be judged: {now.detail}"]
             else:
@@ -319,7 +317,7 @@ class _Replaying:
                 if not verdict:
                     notes = [*notes, f"the verdict was {before.outcome} and is {now.outcome}: {now.detail}"]
         place = f"{item.path}:{item.start_line}-{item.end_line}" if item.path else item.key
-        what = f"{role_title(self._run.task, Role(row.role))} {row.index + 1} of {place}"
+        what = f"{role_title(self._run.task, row.role)} {row.index + 1} of {place}"
         return Replayed(row.id, what, same, verdict, tuple(notes))
 
 

@@ -19,7 +19,7 @@ from rtc_inspector.core.store.rows import Answers
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.protocol import Step, Trip
-from rtc_inspector.core.types import Form, Item
+from rtc_inspector.core.types import Item
 
 LOCKED_NOTICE_SECONDS = 30.0
 """Time between two notices of a database that another program keeps locked."""
@@ -69,6 +69,11 @@ class Parts:
     def trip(self) -> Trip:
         """Return the trip, which says how the run's artefacts are chained."""
         return self.opened.trip
+
+    @property
+    def models(self) -> bool:
+        """Return whether models make the run's samples, and not somebody else."""
+        return self.opened.author is None
 
     @property
     def hosts(self) -> int:
@@ -129,16 +134,14 @@ class Heard:
     lost: int = 0
     told: set[str] = field(default_factory=set)
 
-    def take(self, sample: Sample, in_turns: bool) -> Iterator[str]:
+    def take(self, sample: Sample, form: str, in_turns: bool) -> Iterator[str]:
         """Count one answer, and yield each notice for which it is time.
 
         Raises NothingRead once the first answers are enough and none of them says anything.
         """
-        steps, code = sample.extraction.steps, sample.role.form is Form.CODE
-        empty, cut = "empty" in steps, sample.finish_reason in ("length", "context")
-        thinking = empty and any(step.startswith("thoughts-") for step in steps)
-        self.answers += Answers(1, empty, thinking, cut, code, "no-code" in steps, "unparsable" in steps)
-        self.lost += empty or (cut and in_turns)
+        answer = Answers.of(sample, form)
+        self.answers += answer
+        self.lost += answer.empty or (answer.cut and in_turns)
         made = self.answers.made
         if self.fresh and self.lost == made == FIRST_ANSWERS:
             notices = self.answers.notices
@@ -179,19 +182,17 @@ class Budget:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._spent = {
-            row.forward: (row.prompt_tokens, row.completion_tokens) for row in run.store.reader.spent(run.id)
-        }
+        self._spent = {row.model: (row.prompt_tokens, row.completion_tokens) for row in run.store.reader.spent(run.id)}
         self._told = False
         settings = run.settings
         ends = (settings.forward.endpoint, settings.backward.endpoint)
         if settings.budget_money is not None and all(price(each, 1, 1) is None for each in ends):
             run.emit(Notice("--budget-money never pauses this run: give --price-read and --price-written as well."))
 
-    def take(self, generation: Generation, forward: bool) -> None:
-        """Count a sample in, and stop the run once it took more than it may."""
-        read, written = self._spent.get(forward, (0, 0))
-        self._spent[forward] = read + generation.prompt_tokens, written + generation.completion_tokens
+    def take(self, generation: Generation, model: str) -> None:
+        """Count a sample of one of the run's models in, and stop the run once it took more than it may."""
+        read, written = self._spent.get(model, (0, 0))
+        self._spent[model] = read + generation.prompt_tokens, written + generation.completion_tokens
         if (words := self.over()) and not self._told:
             self._told = True
             self._run.remarks.append(words)
@@ -204,7 +205,7 @@ class Budget:
         tokens = sum(map(sum, self._spent.values()))
         if settings.budget_tokens is not None and tokens >= settings.budget_tokens:
             return f"Paused after {tokens:,} tokens, of {settings.budget_tokens:,}: resume it with --budget-tokens."
-        endpoints = {True: settings.forward.endpoint, False: settings.backward.endpoint}
+        endpoints = {"forward": settings.forward.endpoint, "backward": settings.backward.endpoint}
         money = sum(price(endpoints[side], *taken) or 0.0 for side, taken in self._spent.items())
         if settings.budget_money is not None and money >= settings.budget_money:
             most = money_words(settings.budget_money)

@@ -11,6 +11,7 @@ from typing import Self
 
 from pathspec import GitIgnoreSpec
 
+from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.source.git import History
 from rtc_inspector.core.types import SkippedFile
 
@@ -154,6 +155,8 @@ class Walk:
 def every_file(root: Path) -> Iterator[str]:
     """Yield the regular files that belong to a project, sorted: none that git ignores, no environment, no cache.
 
+    No database either that is in use, of runs say.
+
     The ignore rules themselves are left out: where these files are put they need none.
     """
     walk = Walk(root, History.of(root))
@@ -170,7 +173,7 @@ def every_file(root: Path) -> Iterator[str]:
                     waiting.append((path, rules))
             elif entry.name != ".gitignore" and not _unusable(entry) and not walk._ignored(path, rules, folder=False):
                 found.append(path)
-    yield from sorted(found)
+    yield from sorted(path for path in found if not in_use(root / path))
 
 
 def _foreign(folder: Path, name: str, *, nested: bool) -> str:

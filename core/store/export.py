@@ -130,6 +130,7 @@ def _verdict_columns(sample: SampleRow) -> Row:
         "outcome": verdict.outcome if verdict else None,
         "detail": verdict.detail if verdict else "",
         "judging_seconds": verdict.seconds if verdict else None,
+        "judging_reused": verdict.reused if verdict else None,
         "tests_run": verdict.tests_run if verdict else None,
         "tests_failed": verdict.tests_failed if verdict else None,
         "oracle": verdict.oracle if verdict else "",

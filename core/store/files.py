@@ -1,22 +1,32 @@
-"""Opening a database file: what it is, whether we may touch it, and the settings of a connection."""
+"""Opening a database file: what it is, whether we may touch it, its connections, and errors as sentences.
+
+Nobody opens that file but SQLite. On POSIX, closing *any* descriptor of a file drops every lock that the process holds
+on it (SQLite, "How To Corrupt An SQLite Database File", 2.2); another program that closes it then believes itself the
+last one and removes the log. Whoever reads the files of a folder asks `core.platform.in_use` first.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 from rtc_inspector.core import platform
-from rtc_inspector.core.errors import StoreError, UserError
-from rtc_inspector.core.store.connection import SIDE_FILES, Connection, connect, settle
-from rtc_inspector.core.store.failures import NO_DATABASE, explained
+from rtc_inspector.core.errors import Bug, InspectorError, StoreError, UserError
 from rtc_inspector.core.store.schema import APPLICATION_ID, VERSION, create, version
 
 ANOTHER = "open another database (on the command line: --db)"
 _NETWORK = "9p afs beegfs ceph cifs gpfs lustre nfs nfs4 smb3 smbfs fuse.glusterfs fuse.rclone fuse.sshfs"
 _SMALLEST = 512
 """Bytes of the smallest page, and so of the smallest database. SQLite itself would take a file of one byte as empty."""
+_LITTLE = 64 << 10
+"""Bytes of free space below which a failed write is put down to a full disk: SQLite asks for 32 KiB at once."""
+BUSY_SECONDS = 5.0
+"""How long a locked database is waited for."""
 
 
 def canonical(path: Path) -> Path:
@@ -48,7 +58,7 @@ def network_caution(path: Path, mounts: str | None = None) -> str:
 
 def refuse_database(path: Path) -> None:
     """Raise UserError where a database or a file of one stands, before it is written over and its runs are gone."""
-    for ending in ("", *SIDE_FILES):
+    for ending in ("", *platform.SIDE_FILES):
         base = path.with_name(path.name.removesuffix(ending))
         if path.name.endswith(ending) and path.is_file() and _is_database(base):
             what = "is a database" if base == path else f"belongs to the database {base}"
@@ -78,7 +88,7 @@ def is_new(path: Path) -> bool:
         if not path.exists() or path.stat().st_size == 0:
             return True
         if path.stat().st_size < _SMALLEST:
-            raise StoreError(*(text.replace("{path}", str(path)) for text in NO_DATABASE))
+            raise StoreError(*(text.replace("{path}", str(path)) for text in _NO_DATABASE))
         _refuse_second_name(path)
         if _has_log(path):
             # What the log holds is part of the database, and newer than the file: only SQLite can read both together.
@@ -106,7 +116,7 @@ def open_writable(path: Path) -> Connection:
         try:
             _prepare(db)
             create(db)
-            settle(db)
+            db.log = _place(f"{path}-wal")
         except BaseException:
             db.close()
             raise
@@ -129,7 +139,6 @@ def _readable(path: Path) -> sqlite3.Connection:
     db = connect(path, "ro")
     try:
         version(db)
-        settle(db)
         return db
     except sqlite3.OperationalError as error:
         db.close()
@@ -220,3 +229,139 @@ def _is_empty(db: sqlite3.Connection, path: Path) -> bool:
 def _has_log(path: Path) -> bool:
     log = path.with_name(path.name + "-wal")
     return log.exists() and log.stat().st_size > 0
+
+
+# ---- connections
+
+
+_Place = tuple[int, int]
+
+
+class Connection(sqlite3.Connection):
+    """A connection that remembers which file, and which log beside it, it was made to."""
+
+    path: Path
+    place: _Place | None = None
+    log: _Place | None = None
+    rescued: Path | None = None
+
+
+def connect(path: Path, mode: str, immutable: bool = False) -> Connection:
+    """Connect to a file; `immutable` takes no lock and makes no file beside it. Raises sqlite3.Error."""
+    uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
+    db = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Connection
+    )
+    db.path, db.place = path, _place(path)
+    return db
+
+
+def _place(path: Path | str) -> _Place | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - called at every write
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def require_in_place(db: sqlite3.Connection) -> None:
+    """Raise StoreError when the database was moved, replaced or lost its log while open; its content is saved first.
+
+    SQLite does not notice: it would go on writing into files without a name.
+    """
+    if not isinstance(db, Connection) or db.log is None:
+        return
+    if _place(db.path) == db.place and _place(f"{db.path}-wal") == db.log:
+        return
+    if db.rescued is None:
+        names = (db.path.with_name(f"{db.path.stem}-rescued-{number}{db.path.suffix}") for number in count(1))
+        name = next(each for each in names if not each.exists())
+        with closing(sqlite3.connect(name)) as copy:
+            db.backup(copy)
+        db.rescued = name
+    raise StoreError(
+        f"The database {db.path} was moved or replaced, or its -wal file was removed, while it was open here.",
+        f"All that was stored is in {db.rescued}: close RTC Inspector and put that file in its place, then go on.",
+    )
+
+
+# ---- errors as sentences
+
+
+_NO_DATABASE = (
+    "The file {path} is not a database.",
+    "Open another file (on the command line: --db); this one was left as it is.",
+)
+_REMEDIES = {
+    sqlite3.SQLITE_BUSY: (
+        "The database {path} is locked by another program.",
+        f"It was waited for ({BUSY_SECONDS:.0f} s). Close the program that writes to it, then try again.",
+    ),
+    sqlite3.SQLITE_FULL: (
+        "The disk that holds {path} is full.",
+        "Free some space on it, then resume: everything finished so far is stored.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "The database {path} cannot be written to.",
+        "Make the file and its folder writable, or open another database (on the command line: --db).",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "The database {path} cannot be opened.",
+        "Check that its folder exists and that you may read and write there.",
+    ),
+    sqlite3.SQLITE_NOTADB: _NO_DATABASE,
+    sqlite3.SQLITE_CORRUPT: (
+        "The database {path} is damaged.",
+        "Bring back a copy, or save what can be read with `sqlite3 FILE .recover`; nothing was written to it.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "The files of the database {path} could not be read or written.",
+        "Check that they are where they were and can be written to, then resume: all that was finished is stored.",
+    ),
+    sqlite3.SQLITE_TOOBIG: (
+        "A text is too long for the database {path}.",
+        "Lower the limits on answers or on captured output.",
+    ),
+}
+_SAME = {
+    sqlite3.SQLITE_LOCKED: sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_PROTOCOL: sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_PERM: sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_AUTH: sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FORMAT: sqlite3.SQLITE_NOTADB,
+}
+
+
+def explain(error: sqlite3.Error, path: Path) -> InspectorError:
+    """Return the error to raise in place of `error`: a StoreError the user can mend, or else a Bug."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and _is_full(path.parent):
+        code = sqlite3.SQLITE_FULL  # SQLite says so of the log and the file only, not of the shared memory beside them
+    sentences = _REMEDIES.get(_SAME.get(code, code))
+    if sentences is None:
+        return Bug(f"The database {path} refused a statement: {error}.")
+    problem, remedy = (text.replace("{path}", str(path)) for text in sentences)
+    return StoreError(problem, remedy)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's and the file system's errors into ours. Raises StoreError or Bug."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    except OverflowError as error:
+        raise StoreError(f"A number is too large for the database {path}.", "Give a smaller one.") from error
+    except OSError as error:
+        raise StoreError(
+            f"The database {path} cannot be used: {error.strerror or error}.",
+            "Check the path, its folder and your rights there.",
+        ) from error
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LITTLE
+    except OSError:
+        return False

@@ -5,26 +5,26 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
-from rtc_inspector.core.errors import Bug
-from rtc_inspector.core.kinds import task
+from rtc_inspector.core.errors import Bug, StoreError
+from rtc_inspector.core.kinds import known, task
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store import decoding, encoding, paces, statements
+from rtc_inspector.core.store import coding
 from rtc_inspector.core.store.claims import is_claimed
-from rtc_inspector.core.store.failures import explained
-from rtc_inspector.core.store.files import canonical, open_readable
+from rtc_inspector.core.store.files import canonical, explained, open_readable
 from rtc_inspector.core.store.rows import (
     NOTHING,
     Answers,
     CandidateRow,
     ChangeRow,
-    ExistingItem,
     FacetRow,
     FileRow,
     Interval,
@@ -38,11 +38,12 @@ from rtc_inspector.core.store.rows import (
     SampleRow,
     ScoredRow,
     SpentRow,
-    TestRow,
+    Tree,
+    in_trace_order,
 )
 from rtc_inspector.core.store.scores import Bounds, RunFigures, tally
 from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
-from rtc_inspector.core.types import NEAR_LIMIT, Item, Score
+from rtc_inspector.core.types import Score, TestResult
 
 Row = dict[str, Any]
 MOST_LINKED = 50
@@ -72,7 +73,7 @@ class Reader:
         """Use `Reader.open`."""
         self._db = db
         self._path = path
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
         self._bounds = Bounds(interval)
         self._known_figures: dict[int, RunFigures] = {}
 
@@ -109,13 +110,17 @@ class Reader:
 
     # ---- runs
 
-    def runs(self, hidden: bool = False) -> list[RunRow]:
-        """Return all runs by id, oldest first; with `hidden`, those taken out of the list instead."""
+    def runs(self, hidden: bool = False, at_hand: RunRow | None = None) -> list[RunRow]:
+        """Return all runs by id, oldest first; with `hidden`, those taken out of the list instead.
+
+        `at_hand`: a run whose figures are known to whoever asks, as of some change of it: they are not made again.
+        """
         with self._snapshot():
-            rows = self._rows(
-                f"{statements.RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id"
-            )
-            return [self._run_row(row) for row in rows]
+            rows = self._rows(f"{RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id")
+            found = [self._run_row(row, at_hand) for row in rows]
+        listed = {row.id for row in found}
+        self._known_figures = {each: figures for each, figures in self._known_figures.items() if each in listed}
+        return found
 
     def run(self, run_id: int) -> RunRow:
         """Return one run, hidden or not. Raises StoreError naming the known ids when there is none."""
@@ -126,6 +131,10 @@ class Reader:
         """Return the counts and scores of a run. Raises StoreError when unknown."""
         with self._snapshot():
             return self._figures(self._run(run_id))
+
+    def scores_of(self, task_name: str, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
+        """Return the mean of each measure of a method over items that have these."""
+        return self._bounds.scores(task(task_name), items)
 
     def settings(self, run_id: int) -> RunSettings:
         """Return the settings the run was started with. Raises StoreError when unknown."""
@@ -144,46 +153,50 @@ class Reader:
     def items(self, run_id: int) -> list[ItemRow]:
         """Return all items of a run in the order they were drawn, dropped ones included."""
         with self._snapshot():
-            measures = self._values(statements.ITEM_MEASURES, run_id)
-            rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
-        found = (decoding.item_row(row, measures.get(row["id"], {})) for row in rows)
+            measures = self._values(ITEM_MEASURES, run_id)
+            rows = self._rows(f"{ITEMS} WHERE i.run_id = ?", run_id)
+        found = (coding.read_item(row, measures.get(row["id"], {})) for row in rows)
         return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
 
     def item(self, item_id: int) -> ItemRow:
         """Return one item. Raises Bug when there is none."""
         with self._snapshot():
-            row = self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id)
+            row = self._one("item", f"{ITEMS} WHERE i.id = ?", item_id)
             measures = self._values("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
-        return decoding.item_row(row, measures.get(item_id, {}))
+        return coding.read_item(row, measures.get(item_id, {}))
 
     def samples(self, item_id: int) -> list[SampleRow]:
-        """Return the trace of an item: each forward sample followed by its backward samples, baselines last."""
+        """Return the samples of an item in trace order, as `Tree` has them."""
         with self._snapshot():
-            scores: dict[int, list[Row]] = {}
-            for row in self._rows(statements.SCORES, item_id):
-                scores.setdefault(row["sample_id"], []).append(row)
-            rows = self._rows(statements.SAMPLES, item_id)
-        return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], ())) for row in rows])
+            scores: dict[int, list[tuple[str, int | None, float]]] = {}
+            for row in self._rows(SCORES, item_id):
+                scores.setdefault(row["sample_id"], []).append((row["metric"], row["reference_id"], row["value"]))
+            rows, roles = self._rows(SAMPLES, item_id), self._roles(item_id)
+        return list(in_trace_order([coding.read_sample(row, scores.get(row["id"], ())) for row in rows], roles))
 
-    def existing(self, run_id: int) -> list[ExistingItem]:
-        """Return everything a run has made so far, for resuming it."""
-        with self._snapshot():
-            return [ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id))) for row in self.items(run_id)]
+    def tree(self, item_id: int) -> Tree:
+        """Return the samples of an item with their tests at hand: what the engine goes on with."""
+        return Tree(self.samples(item_id), self.tests, self._roles(item_id))
 
-    def drawn(self, run_id: int) -> dict[str, Item]:
-        """Return the items that a run drew itself, by key, in their order."""
-        return {row.key: decoding.item(row) for row in self.items(run_id) if not row.extra}
+    def _roles(self, item_id: int) -> Sequence[str]:
+        asked = self._rows("SELECT r.task FROM items i JOIN runs r ON r.id = i.run_id WHERE i.id = ?", item_id)
+        kind = known(asked[0]["task"]) if asked else None
+        return tuple(kind.roles) if kind is not None else ()
 
-    def existing_item(self, item_id: int) -> ExistingItem:
-        """Return one item with everything made of it. Raises Bug when there is none."""
-        with self._snapshot():
-            row = self.item(item_id)
-            return ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id)))
+    def drawn(self, run_id: int) -> dict[str, ItemRow]:
+        """Return the items that a run drew itself, by key, in their order; without their measures."""
+        with self._lock, explained(self._path):
+            sql = f"{ITEMS} WHERE i.run_id = ? AND NOT i.extra ORDER BY i.id"
+            return {row["key"]: coding.read_item(row, {}) for row in self._each(sql, (run_id,))}
 
-    def tests(self, verdict_id: int) -> list[TestRow]:
+    def measures(self, run_id: int) -> dict[int, dict[str, float]]:
+        """Return the measures of a run's items, by the item's id."""
+        return self._values(ITEM_MEASURES, run_id)
+
+    def tests(self, verdict_id: int) -> list[TestResult]:
         """Return the tests of a verdict in the order they ran."""
         sql = "SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id"
-        return list(map(decoding.test_row, self._rows(sql, verdict_id)))
+        return [coding.frozen(TestResult, row) for row in self._rows(sql, verdict_id)]
 
     def prompt(self, prompt_hash: str) -> str:
         """Return the exact text a model was asked. Raises Bug when unknown."""
@@ -192,16 +205,19 @@ class Reader:
 
     def labels(self, sample_id: int) -> list[LabelRow]:
         """Return the history of a sample's labels, oldest first."""
-        sql = f"{statements.LABELS} FROM labels l {statements.TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id"
-        return list(map(decoding.label_row, self._rows(sql, sample_id)))
+        sql = f"{LABELS} FROM labels l {TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id"
+        return [coding.frozen(LabelRow, row) for row in self._rows(sql, sample_id)]
 
     def current_labels(self, run_id: int) -> list[LabelRow]:
         """Return the label that holds, for every sample and annotator of a run."""
-        return list(map(decoding.label_row, self._rows(statements.LABELS_OF_RUN.format("current_labels"), run_id)))
+        return self._labels("current_labels", run_id)
 
     def adjudications(self, run_id: int) -> list[LabelRow]:
         """Return the decision that holds, for every sample of a run on which one was made."""
-        return [decoding.label_row(row) for row in self._rows(statements.LABELS_OF_RUN.format("adjudications"), run_id)]
+        return self._labels("adjudications", run_id)
+
+    def _labels(self, view: str, run_id: int) -> list[LabelRow]:
+        return [coding.frozen(LabelRow, row) for row in self._rows(LABELS_OF_RUN.format(view), run_id)]
 
     def taxonomies(self) -> list[Taxonomy]:
         """Return the error modes that labels of this database were chosen from, oldest first."""
@@ -210,7 +226,7 @@ class Reader:
 
     def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
         """Return every whole reconstruction of a run, in the order its items were drawn."""
-        return [ReconstructionRow(*row.values()) for row in self._rows(statements.RECONSTRUCTIONS, run_id)]
+        return [ReconstructionRow(*row.values()) for row in self._rows(RECONSTRUCTIONS, run_id)]
 
     def item_of(self, sample_id: int) -> int:
         """Return the item a sample is of. Raises Bug when there is no such sample."""
@@ -221,14 +237,14 @@ class Reader:
     def files(self, run_id: int) -> list[FileRow]:
         """Return for each file how many items it has and how many are done, with its mean measures; by path."""
         with self._snapshot():
-            rows = self._rows(statements.FILE_STATES, run_id)
-            measures = self._values(statements.FILE_MEASURES, run_id)
+            rows = self._rows(FILE_STATES, run_id)
+            measures = self._values(FILE_MEASURES, run_id)
         return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
     def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
         """Return the flags of the verdicts on each item's code, by the item's id; items without flags are left out."""
         found: dict[int, set[str]] = {}
-        for row in self._rows(statements.FLAGS, run_id):
+        for row in self._rows(FLAGS, run_id):
             found.setdefault(row["item_id"], set()).update(json.loads(row["flags"]))
         return {item: tuple(sorted(flags)) for item, flags in found.items()}
 
@@ -236,8 +252,8 @@ class Reader:
         """Return the run's figures by language, size and whatever else items are sorted by; by facet, then value."""
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._values(statements.ITEM_MEASURES, run_id)
-            rows = self._rows(statements.FACET_ITEMS, run_id)
+            measures = self._values(ITEM_MEASURES, run_id)
+            rows = self._rows(FACET_ITEMS, run_id)
         groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
         found = []
         for (facet, value), part in groups:
@@ -255,7 +271,7 @@ class Reader:
             return scores.get("rtc", NOTHING), scores.get("lift", NOTHING)
         with self._snapshot():
             self._run(run_id)
-            rows = [row for row in self._rows(statements.METRIC_VALUES, run_id, metric) if row["made"] is not None]
+            rows = [row for row in self._rows(METRIC_VALUES, run_id, metric) if row["made"] is not None]
         differences = [row["difference"] for row in rows if row["difference"] is not None]
         made = self._bounds.score([row["made"] for row in rows])
         return made, self._bounds.score(differences, -1.0, continuous=continuous)
@@ -267,8 +283,8 @@ class Reader:
         """
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._values(statements.ITEM_MEASURES, run_id)
-            states = self._rows(statements.ITEM_STATES, run_id)
+            measures = self._values(ITEM_MEASURES, run_id)
+            states = self._rows(ITEM_STATES, run_id)
         ids = [row["item_id"] for row in states if row["admitted"]]
         items = [(each, measures[each]) for each in ids if kind.headline in measures.get(each, {})]
         shown = [each for each in kind.averaged if each.name == kind.headline or each.lowest < 0]
@@ -276,15 +292,17 @@ class Reader:
 
     def scored(self, run_id: int, metric: str) -> list[ScoredRow]:
         """Return a metric's value beside the verdict, for every judged reconstruction of a run that counts."""
-        rows = self._rows(statements.SCORED_CODE, run_id, metric)
+        rows = self._rows(SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
 
     def candidates(self, run_id: int) -> list[CandidateRow]:
         """Return every judged piece of code of a run, baselines included, with its item's own text and its scores."""
         with self._snapshot():
-            scores = self._values(statements.SCORES_OF_RUN, run_id)
-            rows = self._rows(statements.CANDIDATES, run_id)
-        return [decoding.candidate_row(row, scores.get(row["sample_id"], {})) for row in rows]
+            scores = self._values(SCORES_OF_RUN, run_id)
+            kind = known(self._run(run_id)["task"])
+            roles = [role for role, named in kind.roles.items() if named.answers] if kind is not None else []
+            rows = self._named(CANDIDATES, {"run": run_id, "roles": json.dumps(roles)})
+        return [coding.read_candidate(row, scores.get(row["sample_id"], {})) for row in rows]
 
     def changes(
         self, runs: Sequence[int], form: str, axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
@@ -304,7 +322,7 @@ class Reader:
                 row["count"],
                 tuple(_run_and_item(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
             )
-            for row in self._named(statements.changes_sql(form, *axes), asked)
+            for row in self._named(changes_sql(form, *axes), asked)
         ]
 
     def outcomes(
@@ -312,70 +330,72 @@ class Reader:
     ) -> list[OutcomeRow]:
         """Return how many passed or failed before and after, by cells of two `CHANGE_AXES`."""
         asked = _change_parameters(runs, axes, facet, measures, noise)
-        rows = self._named(statements.outcomes_sql(*axes), asked)
+        rows = self._named(outcomes_sql(*axes), asked)
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
     def answers(self, run_id: int) -> dict[str, Answers]:
         """Return how what models answered could be read, by the role that was asked for."""
-        return {row.pop("role"): Answers(**row) for row in self._rows(statements.ANSWERS, run_id)}
+        return {row.pop("role"): Answers(**row) for row in self._rows(ANSWERS, run_id)}
 
     def totals(self, run_id: int) -> dict[str, float]:
         """Return the sum of each measure over a run's admitted items."""
-        return {row["name"]: row["value"] for row in self._rows(statements.TOTALS, run_id)}
+        return {row["name"]: row["value"] for row in self._rows(TOTALS, run_id)}
 
     def reasons(self, run_id: int) -> list[tuple[str, str, int]]:
         """Return what was not made of admitted items (`no swap` in their origin): its name, why, and of how many."""
-        return [(row["name"], row["reason"], row["count"]) for row in self._rows(statements.REASONS, run_id)]
+        return [(row["name"], row["reason"], row["count"]) for row in self._rows(REASONS, run_id)]
 
     def paces(self, most: int = 20) -> list[PaceRow]:
         """Return how fast the `most` newest runs went, the newest first; those too short to say are left out."""
         with self._snapshot():
-            found = [self._pace(row) for row in self._rows(paces.RUNS, most)]
+            found = [self._pace(row) for row in self._rows(PACE_RUNS, most)]
         return [row for row in found if row is not None]
 
     def _pace(self, run: Row) -> PaceRow | None:
-        items = self._rows(paces.ITEMS, run["id"])[0]
+        items = self._rows(PACE_ITEMS, run["id"])[0]
         settings = RunSettings.from_json(json.loads(run["config"]))
-        return paces.pace(run, items, self._rows(paces.SAMPLES, run["id"]), settings)
+        return pace_of(run, items, self._rows(PACE_SAMPLES, run["id"]), settings)
 
     def spent(self, run_id: int) -> list[SpentRow]:
-        """Return what a run's models took, apart for descriptions and for all else; nothing where none was asked."""
-        return [SpentRow(**{**row, "forward": bool(row["forward"])}) for row in self._rows(statements.SPENT, run_id)]
+        """Return what each of a run's models took; nothing where none was asked."""
+        return [SpentRow(**row) for row in self._rows(SPENT, run_id)]
 
     def metrics(self, run_id: int) -> list[str]:
         """Return the names of the metrics stored for a run, sorted."""
-        return [row["metric"] for row in self._rows(statements.METRICS, run_id)]
+        return [row["metric"] for row in self._rows(METRICS, run_id)]
 
     # ---- inside
 
     def _figures(self, run: Row) -> RunFigures:
         """Return the figures remembered or kept with the run, or make them anew where something was stored since."""
-        known = self._known_figures.get(run["id"])
-        if known is None and run["standing"]:
-            known = RunFigures.from_json(run["standing"])
+        found = self._known_figures.get(run["id"])
+        if found is None and run["standing"]:
+            found = RunFigures.from_json(run["standing"])
         # Figures may have been kept by a process that opened the database without intervals.
-        if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
-            measures = self._values(statements.ITEM_MEASURES, run["id"])
-            states = self._rows(statements.ITEM_STATES, run["id"])
-            near = self._rows(statements.FLAGGED, run["id"], NEAR_LIMIT)[0]["verdicts"]
-            answers = sum(self.answers(run["id"]).values(), Answers())
-            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near, answers)
-        self._known_figures[run["id"]] = known
-        return known
+        if found is None or found.changes != run["changes"] or (self._bounds.any and not found.bounded):
+            measures = self._values(ITEM_MEASURES, run["id"])
+            states = self._rows(ITEM_STATES, run["id"])
+            near, *answers = self._rows(COUNTED, run["id"])[0].values()
+            found = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near, Answers(*answers))
+        self._known_figures[run["id"]] = found
+        return found
 
     def _run(self, run_id: int) -> Row:
-        rows = self._rows(f"{statements.RUNS} WHERE r.id = ?", run_id)
+        rows = self._rows(f"{RUNS} WHERE r.id = ?", run_id)
         if not rows:
-            known = [row["id"] for row in self._rows("SELECT id FROM runs ORDER BY id")]
-            raise encoding.unknown_run(run_id, known, self._path)
+            ids = [row["id"] for row in self._rows("SELECT id FROM runs ORDER BY id")]
+            raise unknown_run(run_id, ids, self._path)
         return rows[0]
 
-    def _run_row(self, row: Row) -> RunRow:
+    def _run_row(self, row: Row, at_hand: RunRow | None = None) -> RunRow:
         status = row["status"]
         # Its process was killed: nobody was left to write another status.
         if status == "running" and not is_claimed(self._path, row["id"]):
             status = "interrupted"
-        return decoding.run_row(row, status, self._figures(row))
+        if at_hand is not None and at_hand.id == row["id"]:
+            row = {**row, "changes": at_hand.changes}
+            return coding.read_run(row, status, at_hand)
+        return coding.read_run(row, status, self._figures(row))
 
     def _one(self, kind: str, sql: str, key: int | str) -> Row:
         rows = self._rows(sql, key)
@@ -393,16 +413,21 @@ class Reader:
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
         return self._named(sql, parameters)
 
-    def _named(self, sql: str, parameters: Sequence[int | str] | Mapping[str, str]) -> list[Row]:
-        with self._turn, explained(self._path):
-            cursor = self._db.execute(sql, parameters)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
+    def _named(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> list[Row]:
+        with self._lock, explained(self._path):
+            return list(self._each(sql, parameters))
+
+    def _each(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> Iterator[Row]:
+        """Yield rows one by one, for whoever holds the lock."""
+        cursor = self._db.execute(sql, parameters)
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """Let all queries inside see one moment of the file."""
-        with self._turn, explained(self._path):
+        with self._lock, explained(self._path):
             # Inside another question, whose moment this one shares.
             if self._db.in_transaction:
                 yield
@@ -410,3 +435,304 @@ class Reader:
             with self._db:
                 self._db.execute("BEGIN")
                 yield
+
+
+def unknown_run(run_id: int, known: Sequence[int], path: Path) -> StoreError:
+    """Return the error that there is no such run; it names the latest of those there are."""
+    if not known:
+        return StoreError(f"There is no run {run_id} in {path}: it holds none.", "Start a run first.")
+    ids = ", ".join(map(str, known[-20:]))
+    more = "the latest are " if len(known) > 20 else ""
+    return StoreError(f"There is no run {run_id} in {path}.", f"Name one that is there: {more}{ids}.")
+
+
+# ---- what is asked
+
+_LAST_VERDICT = "verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)"
+"""Of all judgements of a sample `s` the last one holds."""
+
+RUNS = """
+    SELECT r.*, p.name AS project_name, p.root AS project_root, p.revision, p.dirty
+    FROM runs r JOIN projects p ON p.id = r.project_id
+"""
+
+ITEMS = """
+    SELECT i.*, s.state, c.recitation, c.samples, c.made, r.task
+    FROM item_states s JOIN items i ON i.id = s.item_id JOIN item_counts c ON c.item_id = i.id
+    JOIN runs r ON r.id = i.run_id
+"""
+
+SAMPLES = f"""
+    SELECT s.*, v.id AS v_id, v.outcome AS v_outcome, v.seconds AS v_seconds, v.detail AS v_detail,
+        v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed,
+        v.flags AS v_flags, v.reused AS v_reused
+    FROM samples s
+    LEFT JOIN {_LAST_VERDICT}
+    WHERE s.item_id = ?
+"""
+
+SCORES = """
+    SELECT c.sample_id, c.reference_id, c.metric, c.value
+    FROM samples s JOIN scores c ON c.sample_id = s.id
+    WHERE s.item_id = ? AND instr(c.metric, '@') = 0
+    ORDER BY c.sample_id, c.id
+"""
+"""But for scores of texts that were changed for an audit."""
+
+LABELS = "SELECT l.*, t.version AS taxonomy_version"
+TAXONOMY = "LEFT JOIN taxonomies t ON t.hash = l.taxonomy_hash"
+LABELS_OF_RUN = f"""
+    {LABELS} FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN {{}} l ON l.sample_id = s.id
+    {TAXONOMY}
+    WHERE i.run_id = ? ORDER BY l.id
+"""
+
+SPENT = """
+    SELECT s.model, count(*) AS samples, sum(s.prompt_tokens) AS prompt_tokens,
+        sum(s.completion_tokens) AS completion_tokens, sum(s.thought_tokens) AS thought_tokens,
+        sum(s.seconds) AS seconds
+    FROM items i JOIN samples s ON s.item_id = i.id AND s.model <> ''
+    WHERE i.run_id = ? GROUP BY s.model
+    HAVING sum(s.prompt_tokens) + sum(s.completion_tokens) > 0
+"""
+
+RECONSTRUCTIONS = f"""
+    SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.form = 'code' AND s.role <> 'baseline' AND s.error = ''
+    LEFT JOIN {_LAST_VERDICT}
+    WHERE i.run_id = ? ORDER BY i.id, s.id
+"""
+
+FLAGS = f"""
+    SELECT s.item_id, v.flags FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN {_LAST_VERDICT}
+    WHERE i.run_id = ? AND v.flags <> '[]'
+"""
+
+COUNTED = """
+    SELECT coalesce(sum(c.near_limit), 0), coalesce(sum(c.answers), 0), coalesce(sum(c.empty), 0),
+        coalesce(sum(c.thinking), 0), coalesce(sum(c.cut), 0), coalesce(sum(c.code), 0),
+        coalesce(sum(c.without_code), 0), coalesce(sum(c.unparsable), 0)
+    FROM items i JOIN item_counts c ON c.item_id = i.id
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra
+"""
+"""Verdicts near their limit, then the fields of `Answers`."""
+
+ANSWERS = """
+    SELECT s.role, count(*) AS made,
+        sum(instr(s.extraction_steps, '"empty"') > 0) AS empty,
+        sum(instr(s.extraction_steps, '"empty"') > 0 AND instr(s.extraction_steps, '"thoughts-') > 0) AS thinking,
+        sum(s.finish_reason IN ('length', 'context')) AS cut,
+        sum(s.form = 'code') AS code,
+        sum(instr(s.extraction_steps, '"no-code"') > 0) AS without_code,
+        sum(instr(s.extraction_steps, '"unparsable"') > 0) AS unparsable
+    FROM items i JOIN samples s ON s.item_id = i.id AND s.counted AND s.author = 'model' AND s.error = ''
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY s.role ORDER BY min(s.id)
+"""
+"""How what models answered could be read, by role: its columns are the fields of `core.store.rows.Answers`."""
+
+METRICS = """
+    SELECT DISTINCT c.metric FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN scores c ON c.sample_id = s.id
+    WHERE i.run_id = ? AND instr(c.metric, '@') = 0 ORDER BY c.metric
+"""
+
+ITEM_STATES = """
+    SELECT item_id, admitted, state, samples FROM item_states
+    WHERE run_id = ? AND NOT extra ORDER BY last_verdict_id
+"""
+"""One row an item, in the order the last verdicts came."""
+
+ITEM_MEASURES = """
+    SELECT m.item_id, m.name, m.value FROM items i JOIN measures m ON m.item_id = i.id WHERE i.run_id = ?
+"""
+"""One row a figure of an item of a run, the extra ones' too."""
+
+FILE_STATES = """
+    SELECT path, sum(admitted) AS items, sum(state = 'done') AS done FROM item_states
+    WHERE run_id = ? AND NOT extra GROUP BY path ORDER BY path
+"""
+
+FILE_MEASURES = """
+    SELECT i.path, m.name, avg(m.value) AS value
+    FROM items i JOIN measures m ON m.item_id = i.id
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY i.path, m.name
+"""
+
+FACET_ITEMS = """
+    SELECT f.key AS facet, f.value AS value, i.id AS item_id
+    FROM items i JOIN json_each(i.facets) f
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra ORDER BY f.key, f.value, i.id
+"""
+"""One row for each facet of each admitted item of a run."""
+
+METRIC_VALUES = """
+    SELECT item_id, made, made - baseline AS difference FROM (
+        SELECT i.id AS item_id,
+            avg(CASE WHEN s.role <> 'baseline' THEN c.value END) AS made,
+            avg(CASE WHEN s.role = 'baseline' THEN c.value END) AS baseline
+        FROM items i
+        JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code'
+        JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL AND c.metric = ?2
+        WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra
+        GROUP BY i.id
+    )
+"""
+"""Each item's mean of a stored metric over its code, and how much that is above the baseline's (RTC paper, Sec. 3)."""
+
+SCORED_CODE = f"""
+    SELECT s.id AS sample_id, s.item_id, c.value, v.outcome = 'pass' AS passed
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code' AND s.role <> 'baseline'
+    JOIN scores c ON c.sample_id = s.id AND c.metric = ?2 AND c.reference_id IS NULL
+    JOIN {_LAST_VERDICT}
+    WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra AND v.outcome <> 'infrastructure'
+    ORDER BY i.id, s.id
+"""
+"""A metric beside the verdict, one row a judged piece of code (metric audit: does the one tell the other?)."""
+
+
+CANDIDATES = f"""
+    SELECT s.id AS sample_id, s.item_id, i.key, s.role, s.text, i.text AS reference, i.origin,
+        v.outcome = 'pass' AS passed
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code'
+        AND s.role IN (SELECT value FROM json_each(:roles)) AND s.author <> 'reference'
+    JOIN {_LAST_VERDICT}
+    WHERE i.run_id = :run AND i.admitted AND NOT i.extra AND i.form = 'code' AND i.text <> ''
+        AND v.outcome <> 'infrastructure'
+    ORDER BY i.id, s.id
+"""
+"""Every judged piece of code that somebody wrote in the place of its item's own text."""
+
+SCORES_OF_RUN = """
+    SELECT c.sample_id, c.metric, c.value FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.form = 'code'
+    JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL
+    WHERE i.run_id = ?
+"""
+"""Every score of code against the item's own text."""
+
+CHANGE_FORMS = {
+    "difference": "{after} - {before}",
+    "relative": "({before} - {after}) / nullif({before}, 0)",
+    "symmetric": "({before} - {after}) / nullif(max({before}, {after}), 0)",
+    "ratio": "({before} - {after}) / nullif({after}, 0)",
+}
+"""Forms of the change of a measure; each but the first is undefined where it would divide by 0."""
+
+CHANGE_AXES = {
+    "variant": "substr(v.name, instr(v.name, '@') + 1)",
+    "measure": "o.name",
+    "run": "i.run_id",
+    "facet": "coalesce(json_extract(i.facets, '$.' || :facet), '')",
+}
+
+_PAIRED = """
+    FROM items i
+    JOIN measures v ON v.item_id = i.id AND instr(v.name, '@') > 0
+    JOIN measures o ON o.item_id = i.id AND o.name = substr(v.name, 1, instr(v.name, '@') - 1)
+    LEFT JOIN measures n ON n.item_id = i.id AND n.name = o.name || '@' || :noise
+    WHERE i.run_id IN (SELECT value FROM json_each(:runs)) AND i.admitted AND NOT i.extra
+        AND o.name IN (SELECT value FROM json_each(:measures))
+        AND v.name NOT IN (SELECT o.name || '@' || value FROM json_each(:without))
+"""
+"""`rtc@rename` of an item is its measure `rtc` on a variant of it called `rename`."""
+
+
+def changes_sql(form: str, row: str, column: str) -> str:
+    """Return SQL that groups items by cell and by how much they change.
+
+    Changes are averaged within an item first: it counts once a cell.
+    """
+    change, noise = (CHANGE_FORMS[form].format(before="o.value", after=after) for after in ("v.value", "n.value"))
+    return f"""
+        SELECT row, "column", change, noise, count(*) AS count, group_concat(run || ':' || item) AS items FROM (
+            SELECT i.id AS item, i.run_id AS run, {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column",
+                round(avg({change}), 9) AS change, round(avg({noise}), 9) AS noise
+            {_PAIRED} GROUP BY i.id, 3, 4 HAVING change IS NOT NULL
+        ) GROUP BY row, "column", change, noise
+    """
+
+
+def outcomes_sql(row: str, column: str) -> str:
+    """Return SQL that counts pairs of a yes-or-no measure, by cell; each variant of an item makes a pair."""
+    return f"""
+        SELECT {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column", o.value AS before, v.value AS after,
+            count(*) AS count
+        {_PAIRED} AND o.value IN (0, 1) AND v.value IN (0, 1) GROUP BY 1, 2, 3, 4
+    """
+
+
+TOTALS = """
+    SELECT m.name, sum(m.value) AS value FROM items i JOIN measures m ON m.item_id = i.id
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY m.name
+"""
+REASONS = """
+    SELECT f.key AS name, f.value AS reason, count(*) AS count FROM items i JOIN json_each(i.origin) f
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra AND f.key LIKE 'no %' GROUP BY 1, 2 ORDER BY 1, 3 DESC
+"""
+
+
+# ---- how fast stored runs went, from the times at which their items and samples were stored
+
+PARTS, REGIONS_OF_PART = 4, 3
+PAUSE = 5.0
+"""A region that took this many times the median was not worked on all the time: the run was paused, or resumed."""
+
+PACE_RUNS = "SELECT id, config, started_at FROM runs WHERE hidden_at IS NULL ORDER BY id DESC LIMIT ?"
+PACE_ITEMS = """
+    SELECT sum(admitted) AS admitted, max(added_at) AS last FROM items WHERE run_id = ? AND NOT extra
+"""
+PACE_SAMPLES = """
+    SELECT item_id, max(made_at) AS made_at, count(*) AS samples, sum(tokens) AS tokens, sum(written) AS written FROM (
+        SELECT s.item_id, s.made_at, s.prompt_tokens + s.completion_tokens AS tokens,
+            s.completion_tokens AS written
+        FROM items i JOIN samples s ON s.item_id = i.id AND s.author = 'model' AND s.error = ''
+        WHERE i.run_id = ? AND NOT i.extra
+    ) GROUP BY item_id ORDER BY made_at LIMIT 500
+"""
+"""One row a region: when its last sample came, and what was made until then."""
+
+
+def pace_of(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) -> PaceRow | None:
+    """Return how fast one run went, or None where too little came of it to say."""
+    if not items["admitted"] or not regions:
+        return None
+    drawn, began = _time(items["last"]), _time(run["started_at"])
+    times = [drawn, *(_time(row["made_at"]) for row in regions)]
+    spans = [(later - earlier, row) for earlier, later, row in zip(times, times[1:], regions, strict=False)]
+    kept = [(seconds, row) for seconds, row in spans if 0 < seconds <= PAUSE * median(s for s, _ in spans)]
+    if not kept:
+        return None
+    samples = sum(row["samples"] for _, row in kept)
+    return PaceRow(
+        run_id=run["id"],
+        settings=settings,
+        samples=samples,
+        seconds=sum(seconds for seconds, _ in kept),
+        tokens=sum(row["tokens"] for _, row in kept),
+        parts=tuple(_parts(kept)),
+        drawing=max(drawn - began, 0.0) / items["admitted"],
+        written=sum(row["written"] for _, row in kept),
+    )
+
+
+def _parts(kept: Sequence[tuple[float, Row]]) -> list[float]:
+    """Return the seconds a sample took in each part of a run.
+
+    Regions that are sampled together end together, so a part has several.
+    """
+    count = max(min(PARTS, len(kept) // REGIONS_OF_PART), 1)
+    numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * count // len(kept))
+    parts = [[each for _, each in group] for _, group in numbered]
+    return [sum(seconds for seconds, _ in part) / sum(row["samples"] for _, row in part) for part in parts]
+
+
+def _time(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

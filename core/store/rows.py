@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import counted, known, noun, task
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.types import NEAR_LIMIT, Form, Item, Outcome, Score, tests_not_asked
+from rtc_inspector.core.types import NEAR_LIMIT, Form, Item, Outcome, Score, TestResult, Verdict, tests_not_asked
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -58,6 +59,14 @@ class Answers:
     code: int = 0
     without_code: int = 0
     unparsable: int = 0
+
+    @classmethod
+    def of(cls, sample: Sample, form: str) -> Answers:
+        """Return how one answer could be read."""
+        steps, code = sample.extraction_steps, form == Form.CODE
+        empty, cut = "empty" in steps, sample.finish_reason in ("length", "context")
+        thinking = empty and any(step.startswith("thoughts-") for step in steps)
+        return cls(1, empty, thinking, cut, code, "no-code" in steps, "unparsable" in steps)
 
     def __add__(self, other: Answers) -> Answers:
         return Answers(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
@@ -226,14 +235,18 @@ class ItemRow(Item):
         task: of its run.
         measures: its figures by name; what is not defined is absent.
         recitation: the largest among its descriptions.
+        samples: how many of it count in the run's scores.
+        made: how many whole ones models made, whether they count or not.
     """
 
     id: int
     run_id: int
     state: str
     task: str
-    measures: Mapping[str, float] = field(hash=False)
+    measures: Mapping[str, float] = field(default_factory=dict, hash=False)
     recitation: float | None = None
+    samples: int = 0
+    made: int = field(default=0, compare=False)
 
     @property
     def start(self) -> int:
@@ -272,79 +285,160 @@ class ItemRow(Item):
         return f"{self.measures.get(good, 0):.0f}/{self.measures[judged]:.0f}" if self.measures.get(judged) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRow:
-    """The last verdict of a sample."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRow(Verdict):
+    """The last verdict of a sample.
 
-    id: int
-    outcome: str
-    seconds: float
-    detail: str
-    output: str
-    oracle: str
-    tests_run: int
-    tests_failed: int
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SampleRow:
-    """One sample of a trace, with its verdict and scores.
-
-    Attributes:
-        scores: against the item's own text, by metric.
-        pairs: against other samples of the item: metric, id of the other sample, value.
-        counted: whether it counts in the run's scores.
-        raw_text, thoughts: what came, and what a server sent apart as the model's thoughts.
+    `tests` are those of a verdict that was just stored; of one that was read, `Reader.tests` has them.
     """
 
     id: int
+    tests_run: int
+    tests_failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleRow(Sample):
+    """One sample of a trace, with its verdict and scores.
+
+    Attributes:
+        prompt_text: empty where the sample was read: `Reader.prompt` has it by `prompt_hash`.
+        form: a `core.types.Form`.
+        scores: against the item's own text, by metric.
+        pairs: against other samples of the item: metric, id of the other sample, value.
+    """
+
+    prompt_text: str = field(default="", compare=False)
+    id: int
     item_id: int
     parent_id: int | None
-    role: str
-    index: int
-    text: str
-    raw_text: str
-    extraction_steps: tuple[str, ...]
     prompt_hash: str
-    seed: int
-    temperature: float
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    finish_reason: str
-    truncated: bool
-    recitation: float | None
-    error: str
-    author: str
-    verdict: VerdictRow | None
-    scores: Mapping[str, float]
     form: str = Form.CODE
-    step: int = 0
-    counted: bool = True
+    verdict: VerdictRow | None = None
+    scores: Mapping[str, float] = field(default_factory=dict, hash=False)
     pairs: tuple[tuple[str, int, float], ...] = ()
-    shown: float | None = 1.0
-    thoughts: str = ""
-    thought_tokens: int = 0
 
     @property
     def passes(self) -> bool | None:
         """Return whether its code passes; None before it is judged, and where the judging itself failed."""
-        if self.verdict is None or not Outcome(self.verdict.outcome).judged:
+        if self.verdict is None or not self.verdict.outcome.judged:
             return None
-        return self.verdict.outcome == Outcome.PASS
+        return self.verdict.outcome is Outcome.PASS
 
 
-@dataclass(frozen=True, slots=True)
-class TestRow:
-    """One test of one verdict."""
+class Tree:
+    """The samples of one item in trace order, each with its last verdict and its scores.
 
-    __test__ = False
-    node_id: str
-    outcome: str
-    message: str
-    seconds: float
-    signature: str = ""
+    The engine's grows while it writes (`Store.add_sample` ...); one that is read is as it was then. In trace order each
+    sample is followed by what was made from it: by role, as the method lists its roles, the model's before a person's.
+    """
+
+    def __init__(
+        self,
+        samples: Iterable[SampleRow] = (),
+        tests: Callable[[int], Sequence[TestResult]] = lambda _: (),
+        roles: Iterable[str] = (),
+    ) -> None:
+        """`tests` gives the test results of a stored verdict by its id; `roles` are those of the method, in order."""
+        self._by_id = {sample.id: sample for sample in samples}
+        self._order: list[int] | None = list(self._by_id)
+        self._tests, self._roles = tests, tuple(roles)
+
+    @property
+    def samples(self) -> Sequence[SampleRow]:
+        """Return all samples in trace order."""
+        if self._order is None:
+            self._order = [sample.id for sample in in_trace_order(self._by_id.values(), self._roles)]
+        return [self._by_id[each] for each in self._order]
+
+    def __getitem__(self, sample_id: int) -> SampleRow:
+        """Return the sample of that id. Raises KeyError."""
+        return self._by_id[sample_id]
+
+    def __contains__(self, sample_id: object) -> bool:
+        return sample_id in self._by_id
+
+    # ---- growing
+
+    def add(self, new: SampleRow) -> None:
+        """Add a sample; a failed one of the models at its place goes."""
+        place = (new.role, new.parent_id, new.index)
+        for old in [s for s in self._by_id.values() if s.error and s.author == new.author == "model"]:
+            if (old.role, old.parent_id, old.index) == place:
+                del self._by_id[old.id]
+        self._by_id[new.id], self._order = new, None
+
+    def judge(self, sample_id: int, verdict: VerdictRow) -> None:
+        """Take a verdict for a sample's last one."""
+        self._by_id[sample_id] = replace(self._by_id[sample_id], verdict=verdict)
+
+    def score(self, sample_id: int, scores: Mapping[str, float], reference: int | None = None) -> None:
+        """Give a sample scores against another one, or the item's own text, in the place of those of their names."""
+        row = self._by_id[sample_id]
+        if reference is None:
+            self._by_id[sample_id] = replace(row, scores={**row.scores, **scores})
+            return
+        kept = tuple(pair for pair in row.pairs if pair[1] != reference or pair[0] not in scores)
+        new = tuple((metric, reference, value) for metric, value in scores.items())
+        self._by_id[sample_id] = replace(row, pairs=kept + new)
+
+    # ---- asking
+
+    def whole(self, role: str) -> list[SampleRow]:
+        """Return the samples of a role that came out whole, by index; those the engine failed to make are left out."""
+        return sorted((s for s in self._by_id.values() if s.role == role and not s.error), key=_by_index)
+
+    def parent(self, sample: SampleRow) -> SampleRow | None:
+        """Return the sample that a sample was made from, or None where that is the item."""
+        return None if sample.parent_id is None else self._by_id[sample.parent_id]
+
+    def taken(self, role: str, parent: int | None = None) -> set[int]:
+        """Return the indices at which a parent has a whole child of that role."""
+        rows = self._by_id.values()
+        return {s.index for s in rows if s.role == role and s.parent_id == parent and not s.error}
+
+    def missing(self, role: str, wanted: int, parent: int | None = None) -> list[int]:
+        """Return those of `wanted` indices at which a parent has no whole child of that role yet."""
+        taken = self.taken(role, parent)
+        return [index for index in range(wanted) if index not in taken]
+
+    def places(self, parent: int | None) -> tuple[int, ...]:
+        """Return the indices on the way from the item down to a sample, its own included; empty for the item."""
+        path: list[int] = []
+        while parent is not None:
+            sample = self._by_id[parent]
+            path.append(sample.index)
+            parent = sample.parent_id
+        return tuple(reversed(path))
+
+    def below(self, sample_id: int | None, ancestor: int) -> bool:
+        """Return whether a sample is `ancestor` or hangs somewhere below it."""
+        while sample_id is not None and sample_id != ancestor:
+            sample_id = self._by_id[sample_id].parent_id
+        return sample_id == ancestor
+
+    def tests(self, sample: SampleRow) -> Sequence[TestResult]:
+        """Return each test of a sample's last verdict; empty before the first."""
+        return (sample.verdict.tests or self._tests(sample.verdict.id)) if sample.verdict else ()
+
+
+def _by_index(sample: SampleRow) -> tuple[int, int]:
+    return sample.index, sample.id
+
+
+def in_trace_order(samples: Iterable[SampleRow], roles: Sequence[str]) -> Iterator[SampleRow]:
+    """Yield samples in the order of `Tree`; what hangs below none of them is left out."""
+    rank = {role: place for place, role in enumerate(roles)}
+    children: dict[int | None, list[SampleRow]] = {}
+    for sample in sorted(
+        samples, key=lambda s: (rank.get(s.role, len(rank)), s.author != "model", s.index, s.id), reverse=True
+    ):
+        children.setdefault(sample.parent_id, []).append(sample)
+    waiting = children.get(None, [])
+    while waiting:
+        sample = waiting.pop()
+        yield sample
+        waiting += children.get(sample.id, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,9 +567,9 @@ class PaceRow:
 
 @dataclass(frozen=True, slots=True)
 class SpentRow:
-    """What the descriptions of a run, or all else that its models wrote, took of tokens and seconds."""
+    """What one of a run's models, `forward` or `backward`, took of tokens and seconds."""
 
-    forward: bool
+    model: str
     samples: int
     prompt_tokens: int
     completion_tokens: int
@@ -515,12 +609,3 @@ class ReconstructionRow:
     sample_id: int
     item_id: int
     outcome: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExistingItem:
-    """An item a run has already, with every sample made of it: what a resumed run need not do again."""
-
-    id: int
-    item: Item
-    samples: tuple[SampleRow, ...]

@@ -78,6 +78,23 @@ CREATE TABLE items (
     UNIQUE (run_id, key)
 ) STRICT;
 
+-- What lists and figures ask of the samples of an item, kept up to date by the triggers below.
+CREATE TABLE item_counts (
+    item_id INTEGER PRIMARY KEY REFERENCES items(id) ON DELETE CASCADE,
+    samples INTEGER NOT NULL DEFAULT 0, -- that count in the run's scores
+    made INTEGER NOT NULL DEFAULT 0, -- whole ones that models made
+    recitation REAL, -- the largest of those that count
+    last_verdict_id INTEGER, -- orders items as they were judged
+    near_limit INTEGER NOT NULL DEFAULT 0, -- verdicts that another machine may give otherwise
+    answers INTEGER NOT NULL DEFAULT 0, -- whole ones that models made and that count; of these:
+    empty INTEGER NOT NULL DEFAULT 0,
+    thinking INTEGER NOT NULL DEFAULT 0, -- empty beside thoughts
+    cut INTEGER NOT NULL DEFAULT 0,
+    code INTEGER NOT NULL DEFAULT 0,
+    without_code INTEGER NOT NULL DEFAULT 0,
+    unparsable INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
 CREATE TABLE measures (
     item_id INTEGER NOT NULL REFERENCES items(id) ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -99,6 +116,7 @@ CREATE TABLE samples (
     step INTEGER NOT NULL DEFAULT 0, -- of a chain
     sample_index INTEGER NOT NULL,
     author TEXT NOT NULL,
+    model TEXT NOT NULL DEFAULT '', -- which of the run's models made it: forward or backward
     counted INTEGER NOT NULL,
     finish_reason TEXT NOT NULL,
     error TEXT NOT NULL,
@@ -124,7 +142,8 @@ CREATE TABLE verdicts (
     sample_id INTEGER NOT NULL REFERENCES samples(id) ON DELETE CASCADE,
     outcome TEXT NOT NULL,
     flags TEXT NOT NULL DEFAULT '[]',
-    seconds REAL NOT NULL,
+    seconds REAL NOT NULL, -- 0 where it was reused
+    reused INTEGER NOT NULL DEFAULT 0, -- the verdict of the same code that was judged before
     tests_run INTEGER NOT NULL,
     tests_failed INTEGER NOT NULL,
     oracle TEXT NOT NULL,
@@ -171,14 +190,53 @@ CREATE TABLE labels (
 
 -- Whoever changes a figure by hand makes the kept standing old: else lists would say one thing and charts another.
 CREATE TRIGGER measure_changed AFTER UPDATE ON measures BEGIN
-    UPDATE runs SET changes = changes + 1 WHERE id = (SELECT run_id FROM items WHERE id = new.item_id); END;
+    UPDATE runs SET changes = changes + 1 WHERE id = (SELECT run_id FROM items WHERE id = new.item_id);
+END;
+
+-- Counted as they come, so that nobody who looks on has to count all samples again and again.
+CREATE TRIGGER item_added AFTER INSERT ON items BEGIN
+    INSERT INTO item_counts (item_id) VALUES (new.id);
+END;
+CREATE TRIGGER sample_added AFTER INSERT ON samples BEGIN
+    UPDATE item_counts SET
+        samples = samples + new.counted,
+        made = made + (new.author = 'model' AND new.error = ''),
+        recitation = CASE WHEN new.counted AND new.recitation > coalesce(recitation, -1.0) THEN new.recitation
+            ELSE recitation END
+    WHERE item_id = new.item_id;
+    UPDATE item_counts SET
+        answers = answers + 1,
+        empty = empty + (instr(new.extraction_steps, '"empty"') > 0),
+        thinking = thinking
+            + (instr(new.extraction_steps, '"empty"') > 0 AND instr(new.extraction_steps, '"thoughts-') > 0),
+        cut = cut + (new.finish_reason IN ('length', 'context')),
+        code = code + (new.form = 'code'),
+        without_code = without_code + (instr(new.extraction_steps, '"no-code"') > 0),
+        unparsable = unparsable + (instr(new.extraction_steps, '"unparsable"') > 0)
+    WHERE item_id = new.item_id AND new.counted AND new.author = 'model' AND new.error = '';
+END;
+-- Only samples that failed are ever taken away, and those are no answers.
+CREATE TRIGGER sample_removed AFTER DELETE ON samples BEGIN
+    UPDATE item_counts SET
+        samples = samples - old.counted,
+        made = made - (old.author = 'model' AND old.error = ''),
+        recitation = (SELECT max(s.recitation) FROM samples s WHERE s.item_id = old.item_id AND s.counted)
+    WHERE item_id = old.item_id;
+END;
+CREATE TRIGGER verdict_added AFTER INSERT ON verdicts BEGIN
+    UPDATE item_counts SET
+        last_verdict_id = CASE WHEN new.outcome <> 'infrastructure' THEN new.id ELSE last_verdict_id END,
+        near_limit = near_limit + (instr(new.flags, '"near its time limit"') > 0) - coalesce((
+            SELECT instr(v.flags, '"near its time limit"') > 0 FROM verdicts v
+            WHERE v.sample_id = new.sample_id AND v.id < new.id ORDER BY v.id DESC LIMIT 1), 0)
+    WHERE item_id = (SELECT s.item_id FROM samples s WHERE s.id = new.sample_id AND s.counted);
+END;
 
 CREATE UNIQUE INDEX project_state ON projects(root, coalesce(revision, ''), dirty);
 CREATE INDEX runs_of_project ON runs(project_id);
 -- Not (run_id, path): with this one the items of a run come grouped by id, without a sort.
 CREATE INDEX items_of_run ON items(run_id);
--- Wide enough to answer every score from the index alone.
-CREATE INDEX samples_of_item ON samples(item_id, counted, role, error, recitation);
+CREATE INDEX samples_of_item ON samples(item_id);
 CREATE UNIQUE INDEX sample_place ON samples(item_id, role, coalesce(parent_id, 0), sample_index)
     WHERE author = 'model';
 CREATE INDEX samples_of_parent ON samples(parent_id);
@@ -213,22 +271,16 @@ FROM (SELECT * FROM current_labels UNION ALL SELECT * FROM adjudications) l
 JOIN json_each('["' || replace(l.mode, ' ', '","') || '"]') m
 WHERE l.mode <> '';
 
--- GROUP BY names run_id although id decides alone: SQLite then pushes `run_id = ?` down to the index.
 CREATE VIEW item_states AS
 SELECT i.run_id, i.id AS item_id, i.path, i.admitted, i.extra,
     CASE
         WHEN NOT i.admitted THEN 'dropped'
-        WHEN count(s.id) = 0 THEN 'waiting'
+        WHEN c.samples = 0 THEN 'waiting'
         WHEN i.done THEN 'done'
         ELSE 'running'
     END AS state,
-    count(s.id) AS samples,
-    max(s.recitation) AS recitation,
-    max(CASE WHEN v.outcome <> 'infrastructure' THEN v.id END) AS last_verdict_id
-FROM items i
-LEFT JOIN samples s ON s.item_id = i.id AND s.counted
-LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
-GROUP BY i.run_id, i.id;
+    c.samples, c.recitation, c.last_verdict_id
+FROM items i JOIN item_counts c ON c.item_id = i.id;
 
 CREATE VIEW run_measures AS
 SELECT i.run_id, m.name, count(*) AS items, avg(m.value) AS value
@@ -288,8 +340,12 @@ def create(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         if version(db) != VERSION:  # another process may have made it while this one waited for the lock
-            for statement in SCHEMA.split(";\n"):
-                db.execute(statement)
+            statement = ""
+            for line in SCHEMA.splitlines(keepends=True):
+                statement += line
+                if sqlite3.complete_statement(statement):
+                    db.execute(statement)
+                    statement = ""
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")

@@ -152,7 +152,9 @@ class Bounds:
             lowest, highest, continuous = scale
             made = [each[0] for each in values]
             bounds = self._interval(made, lowest, highest, against=against or None, continuous=continuous)
-            self._known[key] = Score(*bounds, len(values))
+            # Where both sides are alike, their difference may come to -2e-17.
+            mean, low, high = (each if abs(each) > 1e-12 else 0.0 for each in bounds)
+            self._known[key] = Score(mean, low, high, len(values))
         return self._known[key]
 
 

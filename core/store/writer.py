@@ -1,7 +1,8 @@
 """The one writer: every method commits before it returns.
 
 A killed process loses at most the call it was in; only a crash of the whole computer may lose the last commits, and
-never the file (WAL, `synchronous = NORMAL`).
+never the file (WAL, `synchronous = NORMAL`). What the engine makes is written through: the same call adds it to the
+item's live tree, as it would be read back.
 """
 
 from __future__ import annotations
@@ -17,18 +18,17 @@ from typing import Any, Self
 
 from sqlite_utils import Database
 
+from rtc_inspector.core import kinds
 from rtc_inspector.core.errors import StoreError
 from rtc_inspector.core.generation import ModelInfo, Sample
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store import encoding
+from rtc_inspector.core.store import coding
 from rtc_inspector.core.store.claims import Claim
-from rtc_inspector.core.store.connection import require_in_place
-from rtc_inspector.core.store.failures import BUSY_SECONDS, explained
-from rtc_inspector.core.store.files import canonical, open_writable
-from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import Interval
+from rtc_inspector.core.store.files import BUSY_SECONDS, canonical, explained, open_writable, require_in_place
+from rtc_inspector.core.store.reader import Reader, unknown_run
+from rtc_inspector.core.store.rows import Interval, Tree
 from rtc_inspector.core.taxonomy import Taxonomy
-from rtc_inspector.core.types import Item, LabelKind, Suite, Verdict
+from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict
 
 Row = dict[str, Any]
 
@@ -39,9 +39,11 @@ class Store:
     Attributes:
         on_locked: called a few times a second, with the seconds waited so far, while another program keeps the database
             locked; what it raises ends the waiting. None: StoreError is raised after some seconds.
+        change: the number of the last change of a run, as `runs.changes` counts them.
     """
 
     on_locked: Callable[[float], None] | None = None
+    change: int = 0
 
     def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
         """Use `Store.open`."""
@@ -99,13 +101,13 @@ class Store:
 
     def add_project(self, root: Path, name: str, revision: str | None, dirty: bool) -> int:
         """Return the id of the project in this state, stored once for each root, revision and dirty flag."""
-        row = encoding.project_row(root, name, revision, dirty)
+        row = {"root": coding.clean(str(root)), "name": name, "revision": revision, "dirty": int(dirty)}
         with self._transaction():
             found = self._db.execute(
                 "SELECT id FROM projects WHERE root = ? AND revision IS ? AND dirty = ?",
                 (row["root"], row["revision"], row["dirty"]),
             ).fetchone()
-            return int(found[0]) if found else self._insert("projects", row)
+            return int(found[0]) if found else self._insert("projects", row | {"added_at": coding.now()})
 
     def start_run(
         self,
@@ -120,7 +122,7 @@ class Store:
         suite: Suite,
     ) -> int:
         """Record a new run as `running` and claim it."""
-        row = encoding.run_row(project_id, settings, model, backward_model, suite)
+        row = coding.run_row(project_id, settings, model, backward_model, suite)
         row |= {
             "sandbox": sandbox,
             "image_digest": image_digest,
@@ -147,14 +149,14 @@ class Store:
 
     def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
         """Record how a run ended and release it."""
-        ended = {"status": status, "ended_at": encoding.now(), "problems": json.dumps(list(problems))}
+        ended = {"status": status, "ended_at": coding.now(), "problems": json.dumps(list(problems))}
         self._update_run(run_id, ended | {"standing": self.reader.figures(run_id).to_json()})
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
     def note_models(self, run_id: int, model: ModelInfo, backward_model: ModelInfo) -> None:
         """Keep what was found out about a run's models while it went on. Raises StoreError when it is unknown."""
-        self._update_run(run_id, {"models": encoding.models_text(model, backward_model)})
+        self._update_run(run_id, {"models": coding.models_text(model, backward_model)})
 
     def note_available(self, run_id: int, available: int) -> None:
         """Keep how many items there are to draw from. Raises StoreError when the run is unknown."""
@@ -162,7 +164,7 @@ class Store:
 
     def note_suite(self, run_id: int, suite: Suite) -> None:
         """Keep what is known of the project's tests by now. Raises StoreError when the run is unknown."""
-        self._update_run(run_id, {"suite": encoding.suite_text(suite)})
+        self._update_run(run_id, {"suite": coding.suite_text(suite)})
 
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run a name. Raises StoreError when unknown."""
@@ -177,11 +179,11 @@ class Store:
         self._update_run(run_id, {"config": json.dumps(settings.to_json())})
         with self._transaction():
             known = "SELECT project_id FROM runs WHERE id = ?"
-            self._db.execute(f"UPDATE projects SET root = ? WHERE id = ({known})", (encoding.clean(str(root)), run_id))
+            self._db.execute(f"UPDATE projects SET root = ? WHERE id = ({known})", (coding.clean(str(root)), run_id))
 
     def hide_run(self, run_id: int) -> None:
         """Take a run out of the list; `restore_run` brings it back whole. Raises StoreError when unknown."""
-        self._update_run(run_id, {"hidden_at": encoding.now()})
+        self._update_run(run_id, {"hidden_at": coding.now()})
 
     def restore_run(self, run_id: int) -> None:
         """Undo `hide_run`. Raises StoreError when unknown."""
@@ -207,7 +209,7 @@ class Store:
 
         One that a person tried becomes the run's own when the run samples it, never the other way.
         """
-        row = encoding.item_row(run_id, item)
+        row = coding.item_row(run_id, item)
         with self._transaction():
             found = self._db.execute(
                 "SELECT id, extra FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
@@ -222,39 +224,50 @@ class Store:
             self._count_change("id = ?", run_id)
             return self._insert("items", row)
 
-    def add_sample(self, item_id: int, parent_id: int | None, sample: Sample) -> int:
+    def add_sample(self, item_id: int, parent_id: int | None, sample: Sample, tree: Tree | None = None) -> int:
         """Store a sample with its prompt. A model's sample that failed gives its place to the one made again.
 
         Raises Bug when a sample that came out whole stands there already.
         """
-        row = encoding.sample_row(item_id, parent_id, sample)
+        prompt = coding.clean(sample.prompt_text)
         with self._transaction():
             # What hangs below a person's words never counts, whoever wrote it.
-            row["counted"] = int(sample.counted and self._is_counted(parent_id))
+            counted = sample.counted and self._is_counted(parent_id)
+            row = coding.sample_row(item_id, parent_id, sample, self._form(item_id, sample.role), counted)
             if sample.author == "model":
                 self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))
-            prompt = {"hash": row["prompt_hash"], "text": encoding.clean(sample.prompt_text)}
-            self._db.table("prompts").insert(prompt, ignore=True)
+            self._db.table("prompts").insert({"hash": row["prompt_hash"], "text": prompt}, ignore=True)
             self._count_change(_RUN_OF_ITEM, item_id)
-            return self._insert("samples", row)
+            row = {name: coding.clean(value) for name, value in row.items()}
+            sample_id = self._insert("samples", row)
+        if tree is not None:
+            tree.add(coding.read_sample(row | {"id": sample_id}, prompt=prompt))
+        return sample_id
 
-    def add_verdict(self, sample_id: int, verdict: Verdict) -> int:
+    def add_verdict(self, sample_id: int, verdict: Verdict, tree: Tree | None = None) -> int:
         """Store a judgement with its test results; the last one of a sample holds."""
+        row = {name: coding.clean(value) for name, value in coding.verdict_row(sample_id, verdict).items()}
         with self._transaction():
-            verdict_id = self._insert("verdicts", encoding.verdict_row(sample_id, verdict))
-            self._db.table("test_results").insert_all(encoding.test_rows(verdict_id, verdict))
+            verdict_id = self._insert("verdicts", row)
+            self._db.table("test_results").insert_all(coding.test_rows(verdict_id, verdict))
             self._count_change(_RUN_OF_SAMPLE, sample_id)
-            return verdict_id
+        if tree is not None:
+            tree.judge(sample_id, coding.read_verdict(row | {"id": verdict_id}, verdict.tests))
+        return verdict_id
 
-    def add_scores(self, sample_id: int, scores: Mapping[str, float], reference_id: int | None = None) -> None:
+    def add_scores(
+        self, sample_id: int, scores: Mapping[str, float], reference_id: int | None = None, tree: Tree | None = None
+    ) -> None:
         """Store or replace numbers for a sample against the item's own text, or against another sample."""
+        scores = {metric: float(value) for metric, value in scores.items()}
         with self._transaction():
-            for metric, value in scores.items():
-                self._db.execute(
-                    "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, ?, ?, ?)",
-                    (sample_id, reference_id, metric, float(value)),
-                )
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, ?, ?, ?)",
+                [(sample_id, reference_id, metric, value) for metric, value in scores.items()],
+            )
             self._count_change(_RUN_OF_SAMPLE, sample_id)
+        if tree is not None:
+            tree.score(sample_id, scores, reference_id)
 
     def add_many_scores(self, run_id: int, rows: Mapping[int, Mapping[str, float]]) -> None:
         """Store or replace the scores of many samples of a run against their items' own texts, in one commit."""
@@ -275,15 +288,18 @@ class Store:
                 (len(prefix), prefix, run_id, *keep),
             )
 
-    def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> None:
-        """Store an item's figures by name in place of those it had, and whether nothing more is to come of it."""
+    def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> bool:
+        """Store an item's figures by name in place of those it had, and whether nothing more is to come of it.
+
+        Return whether that was a change.
+        """
         with self._transaction():
             rows = self._db.execute("SELECT name, value FROM measures WHERE item_id = ?", (item_id,)).fetchall()
             (was_done,) = self._db.execute("SELECT done FROM items WHERE id = ?", (item_id,)).fetchone()
             # A resumed run settles every stored item again. Were that a change, each window would read all of them
             # anew.
             if dict(rows) == measures and bool(was_done) == done:
-                return
+                return False
             self._db.execute("DELETE FROM measures WHERE item_id = ?", (item_id,))
             self._db.conn.executemany(
                 "INSERT INTO measures (item_id, name, value) VALUES (?, ?, ?)",
@@ -291,6 +307,7 @@ class Store:
             )
             self._db.execute("UPDATE items SET done = ? WHERE id = ?", (int(done), item_id))
             self._count_change(_RUN_OF_ITEM, item_id)
+            return True
 
     def add_label(
         self,
@@ -316,13 +333,14 @@ class Store:
             "note": note,
             "kind": kind.value,
         }
-        kept = encoding.taxonomy_row(taxonomy) if taxonomy else None
+        text = coding.clean(taxonomy.to_toml()) if taxonomy else ""
         with self._transaction():
             self._require_sample_of(run_id, sample_id)
-            if kept:
-                self._db.table("taxonomies").insert(kept, ignore=True)
-            row["taxonomy_hash"] = kept["hash"] if kept else None
-            return self._insert("labels", row | {"made_at": encoding.now()})
+            if taxonomy:
+                row["taxonomy_hash"] = coding.prompt_hash(text)
+                kept = {"hash": row["taxonomy_hash"], "version": taxonomy.version, "text": text}
+                self._db.table("taxonomies").insert(kept | {"added_at": coding.now()}, ignore=True)
+            return self._insert("labels", row | {"made_at": coding.now()})
 
     # ---- inside
 
@@ -366,18 +384,24 @@ class Store:
             self._db.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
     def _insert(self, table: str, row: Row) -> int:
-        cleaned = {key: encoding.clean(value) for key, value in row.items()}
-        self._db.table(table).insert(cleaned)
+        self._db.table(table).insert({name: coding.clean(value) for name, value in row.items()})
         return int(self._db.execute("SELECT last_insert_rowid()").fetchone()[0])
 
     def _update_run(self, run_id: int, values: Row) -> None:
         self._require_run(run_id)
         with self._transaction():
-            self._db.table("runs").update(run_id, {key: encoding.clean(value) for key, value in values.items()})
+            self._db.table("runs").update(run_id, {key: coding.clean(value) for key, value in values.items()})
 
     def _count_change(self, where: str, value: int) -> None:
         """Count a change of a run, so that a reader knows whose scores to ask for again."""
-        self._db.execute(f"UPDATE runs SET changes = changes + 1 WHERE {where}", (value,))
+        asked = self._db.execute(f"UPDATE runs SET changes = changes + 1 WHERE {where} RETURNING changes", (value,))
+        self.change = int(asked.fetchall()[0][0])
+
+    def _form(self, item_id: int, role: str) -> Form:
+        """Return whether samples of a role are code or text in the method that made the item."""
+        sql = "SELECT r.task FROM items i JOIN runs r ON r.id = i.run_id WHERE i.id = ?"
+        kind = kinds.known(self._db.execute(sql, (item_id,)).fetchone()[0])
+        return kind.roles[role].form if kind is not None and role in kind.roles else Form.CODE
 
     def _is_counted(self, parent_id: int | None) -> bool:
         """Return whether a child of this sample belongs to the run's own round trips: no hand wrote above it."""
@@ -395,7 +419,7 @@ class Store:
         with explained(self._path):
             known = [row[0] for row in self._db.execute("SELECT id FROM runs ORDER BY id")]
         if run_id not in known:
-            raise encoding.unknown_run(run_id, known, self._path)
+            raise unknown_run(run_id, known, self._path)
 
     def _delete(self, run_id: int) -> None:
         ask: Callable[..., Any] = self._db.execute

@@ -30,9 +30,13 @@ from rtc_inspector.core.models.extraction import extract_description, extract_pr
 from rtc_inspector.core.models.function_prompts import CHAIN_VERSION as PROMPT_VERSION
 from rtc_inspector.core.models.function_prompts import SHOT, Example, describe_prompt, write_prompt
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.rows import SampleRow, TestRow
+from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.benchmark import check_benchmark
-from rtc_inspector.core.trips.chain_tree import (
+from rtc_inspector.core.trips.chained import Chained, open_functions, open_problems
+from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from rtc_inspector.core.trips.trees import (
     CROSSED,
     TOM,
     chain_of,
@@ -43,10 +47,6 @@ from rtc_inspector.core.trips.chain_tree import (
     parses,
     tom_of,
 )
-from rtc_inspector.core.trips.chained import Chained, open_functions, open_problems
-from rtc_inspector.core.trips.opening import Opened
-from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree
 from rtc_inspector.core.types import Form, Item, Notify, Outcome, Problem, Report, TestResult, Verdict
 
 DOCSTRING = "docstring"
@@ -192,9 +192,9 @@ class ChainTrip:
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Take words without labels and fences; of code the body of the function, whatever was written around it."""
-        if step.role.form is Form.TEXT:
+        if step.role == Role.FORWARD:
             return extract_description(raw)
-        problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
+        problem = (self._problems if step.role == Role.SOLVE else self._masked)[item.key]
         place = replace(item, span=problem.body, text=problem.body_text)
         return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 
@@ -223,9 +223,9 @@ class ChainTrip:
 
     def outputs(self, item: Item, row: SampleRow, tree: Tree) -> Mapping[str, str] | None:
         """Return what each test got from a program, by node id; None before it is judged."""
-        if row.verdict is None or not Outcome(row.verdict.outcome).judged:
+        if row.verdict is None or not row.verdict.outcome.judged:
             return None
-        outcome = Outcome(row.verdict.outcome)
+        outcome = row.verdict.outcome
         rest = _OUTPUT_OF.get(outcome, "missing")
         if outcome in (Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR):
             rest = f"error {row.verdict.detail}"
@@ -317,7 +317,7 @@ def _said(test: TestResult) -> str:
     return f"error {_ADDRESS.sub('0x..', error)}" if test.outcome in ("failed", "error") else test.outcome
 
 
-def _output(test: TestRow, otherwise: str) -> str:
+def _output(test: TestResult, otherwise: str) -> str:
     return test.signature or ("pass" if test.outcome == "passed" else otherwise)
 
 

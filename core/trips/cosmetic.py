@@ -51,6 +51,10 @@ class CosmeticTrip(OnFunctions):
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
 
+    def learn(self, item: Item, measures: Mapping[str, float]) -> None:
+        """Keep how far an item's variants of each kind differ from the original."""
+        self._widths.learn(item, _differences(measures))
+
     def next(self, waiting: Sequence[Item]) -> int:
         """Return the place of the first that was drawn, or of the one by which the widest interval can be narrowed."""
         return self._widths.widest(waiting) if self._asked.widest_first else 0
@@ -167,9 +171,9 @@ class CosmeticTrip(OnFunctions):
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Take a name, a description, or the whole function with the statements that the model wrote."""
-        if step.role is Role.COMPLETE:
+        if step.role == Role.COMPLETE:
             return extract_name(raw, prompt)
-        if step.role is Role.FORWARD:
+        if step.role == Role.FORWARD:
             return extract_description(raw)
         version = self._version(item, step.index)
         if isinstance(version, Refused):
@@ -255,11 +259,7 @@ class CosmeticTrip(OnFunctions):
         told |= {f"{name}@{change}": value for change, each in means.items() for name, value in each.items()}
         told |= {f"tried:{change}": float(count) for change, count in tried.items()}
         told |= {f"kept:{change}": float(kept[change]) for change in tried}
-        differences = {
-            change: [value - found[name] for name, value in each.items() if name in found and name not in TOLD_ALREADY]
-            for change, each in means.items()
-        }
-        self._widths.learn(item, differences)
+        differences = _differences(told)
         told |= _mean("change", [d for change, each in differences.items() if change != IDENTITY for d in each])
         told |= _mean("noise", differences.get(IDENTITY, []))
         real = [change for change in tried if change != IDENTITY]
@@ -277,6 +277,17 @@ class CosmeticTrip(OnFunctions):
             codes = [row for row in tree.samples if row.parent_id == words.id and row.role == Role.BACKWARD]
             found |= _mean("rtc", passing(codes))
         return found
+
+
+def _differences(measures: Mapping[str, float]) -> dict[str, list[float]]:
+    """Return by kind of variant how much each task's score is above that on the original."""
+    found: dict[str, list[float]] = {}
+    for path, value in measures.items():
+        name, at, change = path.partition("@")
+        if at:
+            known = name in measures and name not in TOLD_ALREADY
+            found.setdefault(change, []).extend([value - measures[name]] if known else [])
+    return found
 
 
 def _mean(name: str, values: Sequence[float]) -> dict[str, float]:

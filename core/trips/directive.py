@@ -30,16 +30,18 @@ from rtc_inspector.core.source.directives import Directive, Directives, by_hand,
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.benchmark import benchmark_file, unusable
 from rtc_inspector.core.trips.judged import Judged, open_written, whole, writing
-from rtc_inspector.core.trips.opening import UNTESTED, Opened
+from rtc_inspector.core.trips.opening import NOTHING_TESTED, Opened
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.programs import COSINE, programs
 from rtc_inspector.core.trips.protocol import Ask, PairScore, Step, Tree
+from rtc_inspector.core.trips.trees import COSINE, programs
 from rtc_inspector.core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"
 _UNWRITTEN = "from rtc_recording import UNWRITTEN as candidate"
 _CANDIDATE = "candidate"
+VECTORS_KEPT = 256
+"""Of the items at work and their newest summaries; a run may have any number."""
 _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 
@@ -201,7 +203,7 @@ class DirectiveTrip:
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Take words without labels and fences; of code the function's body, or all of it where no head was given."""
-        if step.role.form is Form.TEXT:
+        if step.role == Role.FORWARD:
             return extract_description(raw)
         problem = self._directives[item.key].problem
         place = replace(item, span=problem.body, text=problem.body_text)
@@ -248,6 +250,8 @@ class DirectiveTrip:
 
     def _vector(self, text: str) -> SentenceVector:
         if text not in self._vectors:
+            while len(self._vectors) >= VECTORS_KEPT:
+                del self._vectors[next(iter(self._vectors))]
             (self._vectors[text],) = self._embedder.sentences([text])
         return self._vectors[text]
 
@@ -319,7 +323,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         root=judged.codebase.root if judged else written.root,
         fingerprint=f"{written.directives.fingerprint}-{VERSION}",
         oracle=f"{judged.oracle.name}, {similarity}" if judged else similarity,
-        suite=judged.suite if judged else UNTESTED,
+        suite=judged.suite if judged else NOTHING_TESTED,
         image_digest=judged.oracle.image_digest if judged else "",
     )
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
-from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
@@ -22,7 +21,6 @@ from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
 from rtc_inspector.core.trips.judged import Judged, open_written, writing
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Step, Tree
 from rtc_inspector.core.trips.roundtrip import InFile, Reference
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
 
@@ -75,6 +73,8 @@ class NotebookTrip(InFile):
     Its file holds the cells before it, which models see and which run before it.
     """
 
+    uninformative = ""
+
     def __init__(self, written: WrittenNotebooks, judged: Judged, settings: RunSettings) -> None:
         super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
@@ -126,10 +126,6 @@ class NotebookTrip(InFile):
     def references(self, item: Item) -> Sequence[Reference]:
         """Return what a person wrote above the cell; empty where nobody did."""
         return [Reference("markdown", item.directive)] if item.directive else []
-
-    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Return the steps of a round trip without a baseline."""
-        return [step for step in super().steps(item, tree) if step.role is not Role.BASELINE]
 
 
 def _untrusted(reason: str) -> str:

@@ -17,7 +17,7 @@ from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.trips.protocol import Trip
 from rtc_inspector.core.types import CoverageMap, LearnsLater, Notify, Report, Suite
 
-UNTESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
+NOTHING_TESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Opened:
     root: Path
     fingerprint: str
     oracle: str
-    suite: Suite = UNTESTED
+    suite: Suite = NOTHING_TESTED
     revision: str | None = None
     dirty: bool = False
     image_digest: str = ""

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
-from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Role
+from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt
 from rtc_inspector.core.models.answers import answer_of
-from rtc_inspector.core.store.rows import SampleRow, TestRow
+from rtc_inspector.core.store.rows import SampleRow as SampleRow
+from rtc_inspector.core.store.rows import Tree as Tree
 from rtc_inspector.core.types import Item, Report, Span, Verdict
 
 
@@ -63,7 +64,7 @@ class Step:
         round: how many rounds from the item, in a chain; 0 elsewhere.
     """
 
-    role: Role
+    role: str
     index: int
     source: Ask | Given
     parent: int | None = None
@@ -78,56 +79,6 @@ class PairScore:
     metric: str
     value: float
     reference: int | None = None
-
-
-class Tree:
-    """What is stored of one item: its samples in trace order, each with its last verdict and its scores."""
-
-    def __init__(self, samples: Sequence[SampleRow], tests: Callable[[int], Sequence[TestRow]] = lambda _: ()) -> None:
-        """`tests` gives the test results of a verdict by its id."""
-        self.samples = tuple(samples)
-        self._by_id = {sample.id: sample for sample in samples}
-        self._tests = tests
-
-    def __getitem__(self, sample_id: int) -> SampleRow:
-        """Return the sample of that id. Raises KeyError."""
-        return self._by_id[sample_id]
-
-    def whole(self, role: Role) -> list[SampleRow]:
-        """Return the samples of a role that came out whole, by index; those the engine failed to make are left out."""
-        return sorted((s for s in self.samples if s.role == role and not s.error), key=lambda s: (s.index, s.id))
-
-    def parent(self, sample: SampleRow) -> SampleRow | None:
-        """Return the sample that a sample was made from, or None where that is the item."""
-        return None if sample.parent_id is None else self._by_id[sample.parent_id]
-
-    def taken(self, role: Role, parent: int | None = None) -> set[int]:
-        """Return the indices at which a parent has a whole child of that role."""
-        return {s.index for s in self.samples if s.role == role and s.parent_id == parent and not s.error}
-
-    def missing(self, role: Role, wanted: int, parent: int | None = None) -> list[int]:
-        """Return those of `wanted` indices at which a parent has no whole child of that role yet."""
-        taken = self.taken(role, parent)
-        return [index for index in range(wanted) if index not in taken]
-
-    def places(self, parent: int | None) -> tuple[int, ...]:
-        """Return the indices on the way from the item down to a sample, its own included; empty for the item."""
-        path: list[int] = []
-        while parent is not None:
-            sample = self._by_id[parent]
-            path.append(sample.index)
-            parent = sample.parent_id
-        return tuple(reversed(path))
-
-    def below(self, sample_id: int | None, ancestor: int) -> bool:
-        """Return whether a sample is `ancestor` or hangs somewhere below it."""
-        while sample_id is not None and sample_id != ancestor:
-            sample_id = self._by_id[sample_id].parent_id
-        return sample_id == ancestor
-
-    def tests(self, sample: SampleRow) -> Sequence[TestRow]:
-        """Return each test of a sample's last verdict; empty before the first."""
-        return self._tests(sample.verdict.id) if sample.verdict else ()
 
 
 def passing(rows: Iterable[SampleRow]) -> list[bool]:
@@ -184,6 +135,9 @@ def read(trip: Trip, item: Item, step: Step, generation: Generation, prompt: Pro
 @runtime_checkable
 class ChoosesNext(Protocol):
     """What a trip has beside the others' when what is known so far may say which item is worth working on next."""
+
+    def learn(self, item: Item, measures: Mapping[str, float]) -> None:
+        """Take note of an item's figures, also of one that an earlier part of the run worked on."""
 
     def next(self, waiting: Sequence[Item]) -> int:
         """Return the place of the item to work on next among those drawn and not begun, which are at least one."""

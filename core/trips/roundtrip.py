@@ -41,8 +41,8 @@ class Reference:
 class RoundTrip(ABC):
     """What a round trip adds: how it asks, reads, judges and compares."""
 
-    uninformative: str
-    """The baseline's utterance, eps."""
+    uninformative: str = ""
+    """The baseline's utterance, eps; without one no baseline is made."""
 
     def __init__(self, settings: RunSettings) -> None:
         """`settings` say how many samples are made, how warm, and how long."""
@@ -66,7 +66,8 @@ class RoundTrip(ABC):
                 steps.append(_written(index, reference.text, reference.author))
         for described in tree.whole(Role.FORWARD):
             steps += self._code(Role.BACKWARD, item, tree, described.text, described.id)
-        steps += self._code(Role.BASELINE, item, tree, self.uninformative, None)
+        if self.uninformative:
+            steps += self._code(Role.BASELINE, item, tree, self.uninformative, None)
         return steps
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
@@ -75,7 +76,7 @@ class RoundTrip(ABC):
         own = self.settings.forward_samples + len(self.references(item))
         return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
 
-    def _code(self, role: Role, item: Item, tree: Tree, words: str, parent: int | None) -> Iterator[Step]:
+    def _code(self, role: str, item: Item, tree: Tree, words: str, parent: int | None) -> Iterator[Step]:
         settings, prompt = self.settings, partial(self.backward_prompt, item, words)
         ask = Ask(prompt, settings.backward_temperature, settings.backward_max_tokens, "backward")
         for index in tree.missing(role, settings.backward_samples, parent):
@@ -95,7 +96,7 @@ class RoundTrip(ABC):
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Take a description without labels and fences; of code what belongs at the item's place."""
-        return self.read_description(raw) if step.role.form is Form.TEXT else self.read_code(item, raw, prompt)
+        return self.read_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
 
     # ---- what each round trip says itself
 

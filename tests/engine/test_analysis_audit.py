@@ -135,7 +135,7 @@ def test_more_references_make_crystalbleu_anew(tmp_path: Path) -> None:
         run_id = fill_store(store, tmp_path / "shop", 6, 3)
         score_runs(store, [run_id], lambda *_: None)
         (name,) = [name for name in store.reader.metrics(run_id) if name.startswith("crystalbleu")]
-        item = store.reader.existing(run_id)[0].item
+        item = store.reader.items(run_id)[0]
         store.add_item(run_id, replace(item, key="another", text="while queue:\n    queue.pop().visit(queue)\n" * 3))
         assert score_runs(store, [run_id], lambda *_: None) == len(store.reader.candidates(run_id))
         (other,) = [name for name in store.reader.metrics(run_id) if name.startswith("crystalbleu")]

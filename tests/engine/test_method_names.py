@@ -9,16 +9,19 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.kinds import TASKS
+from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.trips.opening import opener
 
 ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds/methods.py": "the registry",
     "core/analyses/registry.py": "an analysis bears the name of its method",
-    "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
-    "core/cluster/session.py": "a value of `Kind.draws_from`",
+    "core/models/edit_prompts.py": "whose words its prompts are",
+    "core/models/prompts.py": "likewise",
+    "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
+    "core/settings/words.py": "whose words may be others",
     "core/source/directives.py": "a field of its files",
-    "core/store/encoding.py": "a column of items",
+    "core/store/coding.py": "a column of items",
     "core/store/export.py": "likewise",
     "core/trips/directive.py": "the kind of its items",
 }
@@ -48,4 +51,6 @@ def test_what_a_kind_names_is_there(name: str) -> None:
     module = import_module(kind.opens.partition(":")[0])
     trips = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
     assert any(hasattr(each, "description") for each in trips) is kind.describable
-    assert kind.samples is not None and all(role in kind.roles for role in kind.roles)
+    made = kind.samples(RunSettings(task=name))
+    assert made and set(made) <= set(kind.roles)
+    assert all(kind.has(path) for path in kind.settings)

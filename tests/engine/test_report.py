@@ -24,7 +24,7 @@ from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import TestRow
+from rtc_inspector.core.types import TestResult
 from rtc_inspector.ui.diff.rows import compare
 from rtc_inspector.ui.report import page as pages
 from rtc_inspector.ui.report.page import (
@@ -132,10 +132,10 @@ def test_a_page_that_would_be_too_large_shows_fewer_regions_and_says_so(
 
 
 def test_a_long_message_keeps_its_start_and_says_what_is_missing() -> None:
-    lines = TestRow("t::a", "failed", "\n".join(f"line {n}" for n in range(40)), 0.1)
+    lines = TestResult("t::a", "failed", "\n".join(f"line {n}" for n in range(40)), 0.1)
     assert _short(lines).message.splitlines()[-1] == "... 28 lines left out ..."
     assert _short(lines).message.startswith("line 0")
-    long = _short(TestRow("t::a", "failed", "start" + "x" * 5_000, 0.1)).message
+    long = _short(TestResult("t::a", "failed", "start" + "x" * 5_000, 0.1)).message
     assert long.endswith(f"... {5_005 - MESSAGE_CHARACTERS:,} characters left out ...") and long.startswith("startx")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -102,7 +102,10 @@ def test_an_item_comes_back_whole_and_is_stored_once(store: Store, run_id: int) 
     assert store.add_item(run_id, ITEM) == item_id
     dropped = replace(ITEM, key="b", admitted=False, reason="no test notices")
     store.add_item(run_id, dropped)
-    assert [found.item for found in store.reader.existing(run_id)] == [ITEM, dropped]
+    found = store.reader.drawn(run_id).values()
+    assert [[getattr(row, field.name) for field in fields(Item)] for row in found] == [
+        [getattr(item, field.name) for field in fields(Item)] for item in (ITEM, dropped)
+    ]
     assert [row.state for row in store.reader.items(run_id)] == ["waiting", "dropped"]
     assert store.reader.item(item_id).tests == ITEM.tests
 
@@ -253,9 +256,9 @@ def test_a_number_too_large_is_told_in_a_sentence(store: Store, tmp_path: Path) 
 def test_a_deleted_run_takes_everything_with_it_and_nothing_else(store: Store, tmp_path: Path) -> None:
     kept = fill_store(store, tmp_path / "p", items=8, seed=1)
     before = store.reader.run(kept)
-    prompts = {row.prompt_hash for found in store.reader.existing(kept) for row in found.samples}
+    prompts = {row.prompt_hash for item in store.reader.items(kept) for row in store.reader.samples(item.id)}
     gone = fill_store(store, tmp_path / "q", items=12, seed=2)
-    doomed = store.reader.existing(gone)[0].samples
+    doomed = store.reader.samples(store.reader.items(gone)[0].id)
     store.add_label(doomed[0].id, "formulaic", "ann", "")
     store.delete_run(gone)
     reader = store.reader

@@ -161,8 +161,8 @@ def test_damage_in_the_middle_is_told_when_it_is_met(tmp_path: Path) -> None:
             file.seek(page * 4096)
             file.write(b"\xff" * 64)
     with pytest.raises(StoreError, match="is damaged"), Reader.open(path) as reader:
-        for row in reader.existing(run_id):
-            reader.prompt(row.samples[0].prompt_hash)
+        for item in reader.items(run_id):
+            reader.prompt(reader.samples(item.id)[0].prompt_hash)
 
 
 def test_a_locked_database_is_waited_for_then_told(tmp_path: Path) -> None:

@@ -1,11 +1,10 @@
-"""What is committed outlives other programs on the file: SQLite alone opens it, and its locks are never dropped."""
+"""What is committed outlives other programs on the file: nobody opens it but SQLite, so its locks are never dropped."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from factories import fill_store
 
 from rtc_inspector.core.errors import StoreError, UserError
 from rtc_inspector.core.oracle.cache import _content
-from rtc_inspector.core.store import connection, keeper
+from rtc_inspector.core.source.walk import every_file
 from rtc_inspector.core.store.files import is_new, network_caution, refuse_database
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.writer import Store
@@ -36,12 +35,18 @@ def open_and_close(path: Path) -> None:
     Reader.open(path).close()
 
 
+def look_at_every_file(path: Path) -> None:
+    """As a bundle, a cluster and what is known of a project do."""
+    for name in every_file(path.parent):
+        (path.parent / name).read_bytes()
+
+
 def refuse(path: Path) -> None:
     with pytest.raises(UserError, match="is a database"):
         refuse_database(path)
 
 
-@pytest.mark.parametrize("touch", [is_new, open_and_close, refuse, _content])
+@pytest.mark.parametrize("touch", [is_new, open_and_close, refuse, _content, look_at_every_file])
 def test_nothing_of_ours_drops_the_locks_on_a_live_database(tmp_path: Path, touch: Callable[[Path], object]) -> None:
     path = tmp_path / "runs.db"
     with Store.open(path) as store:
@@ -55,42 +60,9 @@ def test_nothing_of_ours_drops_the_locks_on_a_live_database(tmp_path: Path, touc
         db.close()
 
 
-FORBIDDEN: list[Callable[[Path], object]] = [
-    Path.read_bytes,
-    lambda path: path.open("ab"),
-    lambda path: path.write_text(""),
-    lambda path: os.open(path, os.O_RDONLY),
-    lambda path: os.open(str(path).encode(), os.O_RDONLY),
-    lambda path: shutil.copy(path, path.with_name("copy.db")),
-    lambda path: path.with_name("runs.db-shm").read_bytes(),
-    lambda path: path.with_name("runs.db-wal").write_bytes(b""),
-    lambda path: path.with_name("link.db").read_bytes(),
-    lambda path: (path.parent / ".." / path.parent.name / "runs.db").read_bytes(),
-    lambda path: path.with_name("runs.db-wal").unlink(),
-    lambda path: path.rename(path.with_name("moved.db")),
-    lambda path: path.with_name("link.db").replace(path),
-    lambda path: os.truncate(path, 0),
-    lambda path: os.link(path, path.with_name("second.db")),
-]
-
-
-@pytest.mark.parametrize("deed", FORBIDDEN)
-def test_python_code_cannot_open_or_move_the_files_of_a_live_database(
-    tmp_path: Path, deed: Callable[[Path], object]
-) -> None:
-    path = tmp_path / "runs.db"
-    path.with_name("link.db").symlink_to(path)
-    with Store.open(path) as store:
-        run_id = fill_store(store, tmp_path / "project", items=2, seed=1)
-        with pytest.raises(OSError, match="belongs to a database that is open here"):
-            deed(path)
-        assert len(store.reader.items(run_id)) == 2
-    path.read_bytes()  # closed: a file as any other
-
-
 def test_no_code_but_the_store_connects_to_a_database() -> None:
     """By name: whoever wants to reach a file by SQLite does it where the guards are."""
-    allowed = {"core/store/connection.py", "core/store/keeper.py"}
+    allowed = {"core/store/files.py"}
     found = set()
     for file in (path for top in ("app", "core", "ui") for path in (ROOT / top).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -142,29 +114,18 @@ def test_a_database_with_two_names_is_refused(tmp_path: Path) -> None:
             opening(tmp_path / "second.db")
 
 
-HELD = """
+LOST = """
 import ctypes, os, subprocess, sys
 from pathlib import Path
-from rtc_inspector.core.store import connection, keeper
 from rtc_inspector.core.store.writer import Store
 
 path = Path(sys.argv[1])
-if sys.argv[2] == "held":
-    keeper.hold_open()
 store = Store.open(path)
 store.add_project(path, "before", None, False)
-if sys.argv[2] == "held":
-    (process,) = connection._keepers.values()
-    while f" {process.pid} " not in Path("/proc/locks").read_text():
-        pass
 c = ctypes.CDLL(None)
-c.close(c.open(os.fsencode(path), os.O_RDONLY))  # as Qt's file dialog does, unseen by Python
+c.close(c.open(os.fsencode(path), os.O_RDONLY))  # by whoever does not know the rule
 visitor = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('select * from runs').fetchall()"
 subprocess.run([sys.executable, "-c", visitor + "; db.close()", str(path)], check=True)
-if sys.argv[2] == "held":
-    store.add_project(path / "x", "after", None, False)
-    print("stored", flush=True)
-    os.kill(os.getpid(), 9)
 try:
     store.add_project(path / "x", "after", None, False)
 except Exception as error:
@@ -172,38 +133,12 @@ except Exception as error:
 """
 
 
-def held(path: Path, how: str) -> str:
-    command = [sys.executable, "-c", HELD, str(path), how]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-
-
-@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs Linux's list of locks")
-def test_a_second_process_keeps_the_database_open_whatever_this_one_opens(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    assert held(path, "held") == "stored\n"
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT name FROM projects").fetchall() == [("before",), ("after",)]
-        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def test_the_second_process_goes_with_the_last_connection(tmp_path: Path) -> None:
-    keeper.hold_open()
-    try:
-        with Store.open(tmp_path / "runs.db") as store:
-            fill_store(store, tmp_path / "project", items=2, seed=1)
-            (process,) = connection._keepers.values()
-            Reader.open(store.path).close()
-            assert process.poll() is None
-    finally:
-        keeper.WANTED.clear()
-    assert process.returncode == 0 and connection._keepers == {}
-    assert [file.name for file in tmp_path.glob("runs.db*")] == ["runs.db"]
-
-
 def test_a_log_that_went_away_is_noticed_and_everything_is_saved_first(tmp_path: Path) -> None:
     """Nothing of ours loses the locks. Should anything do it all the same, no result is lost and no disk is blamed."""
     path = tmp_path / "runs.db"
-    told = held(path, "alone")
+    told = subprocess.run(
+        [sys.executable, "-c", LOST, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     assert "its -wal file was removed, while it was open here" in told and "disk" not in told
     (rescued,) = tmp_path.glob("runs-rescued-*.db")
     assert str(rescued) in told

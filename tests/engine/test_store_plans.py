@@ -73,7 +73,9 @@ def all_questions(reader: Reader) -> None:
     reader.running(2)
     reader.metrics(2)
     reader.scored(2, "bleu")
-    reader.existing(2)
+    reader.drawn(2)
+    reader.tree(admitted.id)
+    reader.measures(2)
     write_jsonl(reader, 2, io.StringIO())
 
 

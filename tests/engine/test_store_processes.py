@@ -151,7 +151,7 @@ def test_threads_may_share_a_store_and_its_reader(tmp_path: Path) -> None:
         filling = [pool.submit(fill_store, store, tmp_path / "project", 8, seed) for seed in range(4)]
         while not all(done.done() for done in filling):
             for row in store.reader.runs():
-                assert row.samples >= 0 and len(store.reader.existing(row.id)) <= 8
+                assert row.samples >= 0 and len(store.reader.items(row.id)) <= 8
         assert len({done.result() for done in filling}) == 4
         assert [len(store.reader.items(row.id)) for row in store.reader.runs()] == [8] * 4
 

@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "database.md"
 
 def test_a_schema_that_cannot_be_made_whole_is_not_made_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
-    monkeypatch.setattr(schema, "SCHEMA", schema.SCHEMA + ";\nCREATE TABLE runs (x)")
+    monkeypatch.setattr(schema, "SCHEMA", schema.SCHEMA + "CREATE TABLE runs (x);\n")
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
         schema.create(db)
     assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)

@@ -22,6 +22,7 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.store.export import write_csv, write_jsonl
 from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.ui.provenance import provenance
 from rtc_inspector.ui.report.page import write_report
 
 
@@ -37,7 +38,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(project: Path, server: ChatServer, stop_after: int | None = None) -> RunFinished:
-    settings = RunSettings(task="twice", regions=3, endpoint=EndpointSettings(server.address, concurrency=1))
+    settings = RunSettings(
+        task="twice", regions=3, forward_samples=2, endpoint=EndpointSettings(server.address, concurrency=1)
+    )
     control = Control()
     seen: list[Event] = []
 
@@ -61,9 +64,10 @@ def stored(project: Path) -> Iterator[Reader]:
 def test_it_runs_and_has_its_figure(project: Path) -> None:
     with chat_server(answer) as server:
         finished = run(project, server)
-        assert len(server.asked) == 6
-    assert (finished.status, finished.items, finished.samples) == ("finished", 3, 6)
-    agreement = finished.measures["agreement"]
+        assert len(server.asked) == 9
+    assert (finished.status, finished.items, finished.samples) == ("finished", 3, 9)
+    agreement, polite = finished.measures["agreement"], finished.measures["polite"]
+    assert polite.value == 1.0
     assert (agreement.value, agreement.n) == (1.0, 3) and agreement.low is not None
 
 
@@ -73,23 +77,43 @@ def test_resumed_it_makes_only_what_is_missing(project: Path) -> None:
         made = len(server.asked)
         with open_store(project / "runs.sqlite") as store:
             assert resume(1, store, lambda event: None, Control()).status == "finished"
-        assert made < 6 and len(server.asked) <= 7, "one may have been asked for and not stored"
+        assert made < 9 and len(server.asked) <= 10, "one may have been asked for and not stored"
     with open_reader(project / "runs.sqlite") as reader:
         assert [item.state for item in reader.items(1)] == ["done"] * 3
-        assert [len(reader.samples(item.id)) for item in reader.items(1)] == [2, 2, 2]
+        assert [len(reader.samples(item.id)) for item in reader.items(1)] == [3, 3, 3]
 
 
 def test_its_trees_and_pair_scores_are_read_and_exported(stored: Reader) -> None:
     (item, *_) = stored.items(1)
-    first, second = stored.samples(item.id)
+    first, second, echo = stored.samples(item.id)
+    assert (echo.role, echo.form, echo.parent_id, echo.passes, echo.model) == (
+        "echo",
+        "code",
+        second.id,
+        True,
+        "backward",
+    )
+    assert [test.node_id for test in stored.tree(item.id).tests(echo)] == ["polite"]
+    assert [row.sample_id for row in stored.candidates(1)] == [], "an item of words has no code to compare with"
     assert (second.parent_id, second.step, second.pairs) == (first.id, 1, (("shared_words", first.id, 1.0),))
     assert (item.headline, item.secondary, item.tally) == (1.0, None, "")
     lines = io.StringIO()
     assert write_jsonl(stored, 1, lines) == 3
     row = json.loads(lines.getvalue().splitlines()[0])
-    assert row["pair_scores"] == [{"metric": "shared_words", "sample": first.id, "value": 1.0}]
-    assert row["measures"] == {"agreement": 1.0}
+    assert row["pair_scores"] == [{"metric": "shared_words", "sample": second.id, "value": 1.0}]
+    assert row["description"] == second.text and row["outcome"] == "pass"
+    assert row["measures"] == {"agreement": 1.0, "polite": 1.0}
     assert write_csv(stored, 1, io.StringIO()) == 3
+
+
+def test_its_settings_are_shown_and_those_of_other_methods_are_not(stored: Reader) -> None:
+    shown = {name for _, pairs in provenance(stored.run(1)) for name, _ in pairs}
+    assert "forward samples" in shown
+    assert not {"backward samples", "forward temperature", "steps", "min characters"} & shown
+
+
+def test_what_it_cost_is_told_by_the_model_that_was_asked(stored: Reader) -> None:
+    assert {row.model: row.samples for row in stored.spent(1)} == {"forward": 6, "backward": 3}
 
 
 def test_the_page_about_it_names_its_figure(stored: Reader, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import ChainSettings, EndpointSettings, RunSettings
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.trips.chain_tree import chain_of, lost_in
 from rtc_inspector.core.trips.protocol import Tree
+from rtc_inspector.core.trips.trees import chain_of, lost_in
 from rtc_inspector.core.types import Form
 
 

@@ -24,6 +24,7 @@ from rtc_inspector.core.run.events import Event, Notice, RunFinished, RunStarted
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
+from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.ui.provenance import provenance
 
@@ -80,18 +81,22 @@ def at(server: ChatServer, **more: object) -> EndpointSettings:
     return EndpointSettings(server.address, **({"attempts": 2, "timeout": 5.0} | more))  # type: ignore[arg-type]
 
 
+def traces(store: Store, run_id: int = 1) -> list[list[SampleRow]]:
+    return [store.reader.samples(item.id) for item in store.reader.items(run_id)]
+
+
 def accounted(place: Place, finished: RunFinished) -> None:
     """Every sample of every edit is there: whole and judged, or with an error; what it stood for is in `problems`."""
     with place.store() as store:
-        for found in store.reader.existing(finished.run_id):
-            forward = [row for row in found.samples if row.role == "forward"]
+        for samples in traces(store, finished.run_id):
+            forward = [row for row in samples if row.role == "forward"]
             assert {row.index for row in forward} == {0, 1}
             whole = [row.id for row in forward if not row.error]
-            code = [row for row in found.samples if row.role != "forward"]
+            code = [row for row in samples if row.role != "forward"]
             assert {row.parent_id for row in code} == {*whole, None}
             assert all(bool(row.error) or row.verdict is not None for row in code)
     with place.store() as store:
-        errors = sum(bool(r.error) for found in store.reader.existing(finished.run_id) for r in found.samples)
+        errors = sum(bool(row.error) for samples in traces(store, finished.run_id) for row in samples)
     assert (finished.status, bool(finished.problems)) == (("incomplete", True) if errors else ("finished", False))
 
 
@@ -172,10 +177,10 @@ def test_one_pass_on_this_machine_and_one_on_a_server(place: Place, small_model:
         finished, _ = place.started(model=str(small_model), backward_endpoint=at(server))
         assert len(server.asked) == 2
     with place.store() as store:
-        row, (found,) = store.reader.run(1), store.reader.existing(1)
+        row, (samples,) = store.reader.run(1), traces(store)
     models = json.loads(row.model_json)
     assert len(models["forward"]["sha256"]) == 64 and models["backward"]["path"] == server.address
-    assert (finished.status, len(found.samples)) == ("finished", 3)
+    assert (finished.status, len(samples)) == ("finished", 3)
 
 
 def test_what_a_run_cost_is_told_and_ends_it_where_it_may_cost_no_more(place: Place) -> None:
@@ -285,7 +290,7 @@ def test_what_does_not_fit_the_window_ends_no_run(place: Place) -> None:
     assert (finished.status, finished.measures["rtc"].value) == ("incomplete", 1.0)
     assert all("does not fit" in problem for problem in finished.problems)
     with place.store() as store:
-        rows = [row for found in store.reader.existing(1) for row in found.samples if row.error]
+        rows = [row for samples in traces(store) for row in samples if row.error]
     assert {row.finish_reason for row in rows} == {"context"} and {row.role for row in rows} == {"forward", "baseline"}
 
 
@@ -316,13 +321,13 @@ def test_a_server_that_dies_and_comes_back(place: Place) -> None:
         accounted(place, finished)
         assert (finished.status, finished.samples >= 8) == ("incomplete", True)
         with place.store() as store:
-            kept = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
+            kept = {row.id for samples in traces(store) for row in samples if not row.error}
         back.set()
         server.asked.clear()
         again = place.resumed()
         assert (again.status, again.measures["rtc"].value) == ("finished", 1.0)
         with place.store() as store:
-            rows = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
+            rows = {row.id for samples in traces(store) for row in samples if not row.error}
         assert kept < rows and len(rows) == 20 and len(server.asked) == 20 - len(kept)
 
 

@@ -16,7 +16,7 @@ from rtc_inspector.core.run.events import Event, Notice
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, RunSettings
-from rtc_inspector.core.store import connection
+from rtc_inspector.core.store import files
 
 EDIT = {"old": "def area(side):\n    return side\n", "new": "def area(side):\n    return side * 2\n"}
 
@@ -37,7 +37,7 @@ def right(number: int, body: dict[str, object]) -> Answer:
 def test_a_locked_database_is_waited_for_until_it_is_free(
     stopped: bool, settings: RunSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(files, "BUSY_SECONDS", 0.05)
     database, control = tmp_path / "runs.sqlite", Control()
     events: list[Event] = []
     with (

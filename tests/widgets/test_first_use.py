@@ -27,7 +27,7 @@ from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
-from rtc_inspector.core.types import Span
+from rtc_inspector.core.types import Outcome, Span
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.report.page import write_report
@@ -252,7 +252,10 @@ def test_the_next_failure_is_the_sample_that_failed(run_window: MainWindow, case
 
 
 def test_a_failure_says_that_judging_stopped_there() -> None:
-    verdict = VerdictRow(1, "fail", 0.1, "1 of 1 tests failed; first t::a: AssertionError", "", "tests", 1, 1)
+    verdict = VerdictRow(
+        Outcome.FAIL, 0.1, (), "1 of 1 tests failed; first t::a: AssertionError", "", "tests",
+        id=1, tests_run=1, tests_failed=1,
+    )  # fmt: skip
     assert verdict_text(verdict, 385) == "✗ FAIL at 1 of 385"
     assert verdict_detail(verdict, 385).endswith("judging stopped there, after 1 of 385 covering tests")
     every = replace(verdict, tests_run=8, tests_failed=2)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QTableView
 from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
-from rtc_inspector.core.store.rows import TestRow
+from rtc_inspector.core.types import TestResult
 from rtc_inspector.ui.panels.sample_tabs import MetricsPanel, PromptPanel, TestsPanel, lines_through
 from rtc_inspector.ui.style.tables import FRACTION
 from rtc_inspector.ui.style.theme import DARK, LIGHT
@@ -66,7 +66,7 @@ def cells(table: QTableView) -> list[list[str]]:
     return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
 
 
-def show_failure(panel: TestsPanel, stored: StoredRun) -> list[TestRow]:
+def show_failure(panel: TestsPanel, stored: StoredRun) -> list[TestResult]:
     sample = stored.code_with("fail")
     assert sample.verdict is not None
     tests = stored.reader.tests(sample.verdict.id)
@@ -112,7 +112,7 @@ def test_an_update_of_the_same_verdict_keeps_the_choice(tests_panel: TestsPanel,
 def test_sorting_by_seconds_is_by_number(tests_panel: TestsPanel, stored: StoredRun) -> None:
     verdict = stored.code_with("pass").verdict
     times = (10.5, 9.25, 0.5)
-    tests_panel.set_verdict(verdict, [TestRow(f"t.py::t{n}", "passed", "", s) for n, s in enumerate(times)])
+    tests_panel.set_verdict(verdict, [TestResult(f"t.py::t{n}", "passed", "", s) for n, s in enumerate(times)])
     tests_panel.table.sortByColumn(2, Qt.SortOrder.AscendingOrder)
     assert [row[2] for row in cells(tests_panel.table)] == ["0.500", "9.250", "10.5"]
 
@@ -128,7 +128,7 @@ def test_a_traceback_leads_to_the_line_of_the_candidate(tests_panel: TestsPanel,
     verdict = stored.code_with("fail").verdict
     wanted: list[int] = []
     tests_panel.line_requested.connect(wanted.append)
-    failed = [TestRow("t.py::t", "failed", TRACEBACK, 0.1)]
+    failed = [TestResult("t.py::t", "failed", TRACEBACK, 0.1)]
     tests_panel.set_verdict(verdict, failed, path="shop/cart.py", span=range(118, 124))
     assert tests_panel.jump.text() == "→ line 121"
     tests_panel.jump.click()

@@ -15,9 +15,9 @@ from stored_run import shown
 from themes import wear
 
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.types import LabelKind
+from rtc_inspector.core.types import LabelKind, TestResult
 from rtc_inspector.ui.labels.controls import ModeButton
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import LabelRequest, Pace
@@ -178,7 +178,7 @@ def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk) -> None
 def test_large_shows_where_the_code_stands_and_what_failed(desk: Desk) -> None:
     panel, context = desk.panel, desk.panel.subject.context
     sample = next(each for each in desk.queue if each.verdict is not None)
-    failed = TestRow("tests/test_a.py::test_one", "failed", "AssertionError: assert 3 == 4", 0.1)
+    failed = TestResult("tests/test_a.py::test_one", "failed", "AssertionError: assert 3 == 4", 0.1)
     panel.set_sample(None, [])
     panel.set_sample(sample, [], item=desk.item, around='def f():\n    """Why."""', failing=[failed])
     assert not context.isVisible()

@@ -32,7 +32,9 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "lines.txt").write_text(LINES)
     with chat_server(answer) as server, open_store(tmp_path / "runs.sqlite") as store:
         for seed in (1, 2):
-            settings = RunSettings(task="twice", regions=3, seed=seed, endpoint=EndpointSettings(server.address))
+            settings = RunSettings(
+                task="twice", regions=3, forward_samples=2, seed=seed, endpoint=EndpointSettings(server.address)
+            )
             assert start(settings, tmp_path, store, lambda event: None, Control()).status == "finished"
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     made = MainWindow(Appearance(qapp, "light"), remembered)
@@ -52,12 +54,13 @@ def test_its_items_samples_and_figures_are_shown_by_their_own_names(window: Main
     table = parts.regions.regions
     assert table.headerData(SCORE, parts.regions.table.horizontalHeader().orientation()) == "Agreement"
     assert [table.index(row, SCORE).data() for row in range(3)] == ["1.00"] * 3
-    assert {table.index(row, PASSES).data() for row in range(3)} == {""}, "nothing judges it, so nothing is counted"
+    assert {table.index(row, PASSES).data() for row in range(3)} == {""}, "it counts nothing"
     assert "agreement 1.00" in parts.status.summary.text()
     window.browsing.choose(table.all_items[0].id)
-    wait_until(lambda: len(parts.roundtrip.cards) == 2)
-    first, second = parts.roundtrip.cards
-    assert "Wording 1" in first.spoken() and "shared words 1.00 to Wording 1" in second.spoken()
+    wait_until(lambda: len(parts.roundtrip.cards) == 3)
+    first, second, echo = parts.roundtrip.cards
+    assert first.spoken().startswith("Wording:") and "shared words 1.00 to Wording" in second.spoken()
+    assert "Echo" in echo.spoken() and "pass" in echo.spoken().lower()
     assert "add the prices please" in first.sample.text
     assert parts.code.editor.toPlainText().startswith("add the prices"), "an item without a file stands alone"
     assert [block.tag for block in parts.code.editor.blocks] == ["1.00"]
@@ -86,6 +89,6 @@ def test_it_can_be_chosen_for_the_next_run(window: MainWindow) -> None:
     dialog = RunDialog(window.control.settings, window)
     dialog.task.setCurrentIndex(dialog.task.findData("twice"))
     dialog.show()
-    assert dialog.fields["seed"].box.isVisible() and not dialog.fields["forward_samples"].box.isVisible()
+    assert dialog.fields["seed"].box.isVisible() and not dialog.fields["backward_samples"].box.isVisible()
     assert (dialog.settings().task, dialog.settings().forward_temperature) == ("twice", 0.5)
     dialog.close()

@@ -16,10 +16,10 @@ from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.store.label_import import import_labels
 from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
 from rtc_inspector.core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
-from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow, TestRow
+from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from rtc_inspector.core.syntax import around
 from rtc_inspector.core.taxonomy import Taxonomy
-from rtc_inspector.core.types import LabelKind, SourceFile
+from rtc_inspector.core.types import LabelKind, SourceFile, TestResult
 from rtc_inspector.ui.background.scribe import Scribe
 from rtc_inspector.ui.labels.controls import LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
@@ -49,7 +49,7 @@ class Subject:
     description: str
     labels: tuple[LabelRow, ...]
     around: str = ""
-    failing: tuple[TestRow, ...] = ()
+    failing: tuple[TestResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from rtc_inspector.core.store.labels import named
-from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow, TestRow
+from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from rtc_inspector.core.types import LabelKind
+from rtc_inspector.core.types import LabelKind, TestResult
 from rtc_inspector.ui.labels.controls import LabelActions, LabelBar, LabelSide, keys_of, name_keys
 from rtc_inspector.ui.labels.queue import LabelRequest, LabelSession
 from rtc_inspector.ui.labels.subject import LabelSubject
@@ -290,7 +290,7 @@ class LabelsPanel(QWidget):
         item: ItemRow | None = None,
         description: str = "",
         around: str = "",
-        failing: Sequence[TestRow] = (),
+        failing: Sequence[TestResult] = (),
     ) -> None:
         """Show a sample with the history of its labels, oldest first.
 

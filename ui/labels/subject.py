@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow
+from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.core.types import TestResult
 from rtc_inspector.ui.diff.columns import Columns
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.pane_lines import EditLines, PairLines, shown_edit
@@ -39,7 +40,7 @@ class LabelContext(QWidget):
         for part, share in ((self.around, 2), (self.failed, 3)):
             self._column.setStretchFactor(part, share)
 
-    def show_context(self, item: ItemRow, around: str, failing: Sequence[TestRow], *, blind: bool) -> None:
+    def show_context(self, item: ItemRow, around: str, failing: Sequence[TestResult], *, blind: bool) -> None:
         """Show an item's place, the head of the function `around` it, and tests that failed; none while `blind`."""
         lines = f"{item.start_line}–{item.end_line}" if item.end_line > item.start_line else f"{item.start_line}"
         self.place.setText(breakable(f"{item.path}  lines {lines}" if item.has_file else item.key))

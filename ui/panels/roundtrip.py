@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, known
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
@@ -360,10 +359,11 @@ class RoundTripPanel(QWidget):
         """Return a new card, put below the sample it is made from, if that was told."""
         above = self._cards.get(place.parent) if place.parent is not None else None
         task = self._item.task if self._item is not None else ""
-        code = Role(place.role).form != Form.TEXT
-        number = place.index if not self._kind.chained or above is None else above.sample.step + (not code)
+        named = self._kind.roles[place.role]
+        code = named.form is not Form.TEXT
+        number = place.index if not named.by_round or above is None else above.sample.step + (not code)
         name = role_name(task, place.role, number)
-        inset = 0 if above is None else above.node.inset + (not self._kind.chained)
+        inset = 0 if above is None else above.node.inset + (not named.by_round)
         return WritingCard(name, inset, code=code)
 
     def _blink(self) -> None:

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.metrics.metric import METRICS, Metric, metric
 from rtc_inspector.core.metrics.output_match import parted
-from rtc_inspector.core.store.rows import ItemRow, SampleRow, TestRow, VerdictRow
-from rtc_inspector.core.types import Form
+from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
+from rtc_inspector.core.types import Form, TestResult
 from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox
 from rtc_inspector.ui.presenters import judged_by_tests, sample_name
 from rtc_inspector.ui.style.controls import (
@@ -241,7 +241,7 @@ class TestsPanel(QWidget):
         super().__init__()
         self.setAccessibleName("Tests")
         self._verdict: VerdictRow | None = None
-        self._tests: Sequence[TestRow] = ()
+        self._tests: Sequence[TestResult] = ()
         self._path, self._span, self._covering = "", range(0), 0
         self._gave: Mapping[str, str] = {}
         self._before: Mapping[str, str] = {}
@@ -288,12 +288,12 @@ class TestsPanel(QWidget):
     def set_verdict(
         self,
         verdict: VerdictRow | None,
-        tests: Sequence[TestRow],
+        tests: Sequence[TestResult],
         *,
         path: str = "",
         span: range | None = None,
         covering: int = 0,
-        before: Sequence[TestRow] | None = None,
+        before: Sequence[TestResult] | None = None,
     ) -> None:
         """Show a verdict with its tests.
 
@@ -329,7 +329,7 @@ class TestsPanel(QWidget):
         apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
         self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
-    def _shown(self) -> list[tuple[int, TestRow]]:
+    def _shown(self) -> list[tuple[int, TestResult]]:
         wanted = self.search.text().casefold()
         found = [
             (place, test)
@@ -344,7 +344,7 @@ class TestsPanel(QWidget):
         self.model.fill([(self._cells(test), place) for place, test in self._shown()])
         self._show_current(self.table.currentIndex())
 
-    def _cells(self, test: TestRow) -> list[Cell]:
+    def _cells(self, test: TestResult) -> list[Cell]:
         seconds = f"{test.seconds:.3f}" if test.seconds < 10 else f"{test.seconds:.1f}"
         return [
             Cell(sign(test.outcome).text.lower(), colour=outcome_role(test.outcome)),
@@ -357,7 +357,7 @@ class TestsPanel(QWidget):
             Cell(self._gave[test.node_id], tip=self._gave[test.node_id], colour=self._colour(test)),
         ]
 
-    def _colour(self, test: TestRow) -> str:
+    def _colour(self, test: TestResult) -> str:
         return "bad" if test.node_id in (self._parted or ()) else "muted"
 
     def _select_first_failure(self) -> None:
@@ -370,7 +370,7 @@ class TestsPanel(QWidget):
             source = self.model.index(order.index(False) if False in order else 0, 0)
             self.table.setCurrentIndex(self._sorted.mapFromSource(source))
 
-    def _current(self) -> TestRow | None:
+    def _current(self) -> TestResult | None:
         index = self._sorted.mapToSource(self.table.currentIndex())
         return self._tests[self.model.key(index.row())] if index.isValid() else None
 
@@ -381,7 +381,7 @@ class TestsPanel(QWidget):
         self.jump.setVisible(line is not None)
         self.jump.setText(f"→ line {line}")
 
-    def _line(self, test: TestRow | None) -> int | None:
+    def _line(self, test: TestResult | None) -> int | None:
         """Return the innermost line of the candidate that the test's traceback passes through."""
         # The traceback ends inside of what the candidate called; its own innermost line is what to look at.
         lines = lines_through(test.message, self._path) if test else []
@@ -417,7 +417,7 @@ def _is(named: str, path: str) -> bool:
     return bool(path) and (named == path or (named.startswith("/") and named.endswith(f"/{path}")))
 
 
-def _outputs(tests: Sequence[TestRow]) -> dict[str, str]:
+def _outputs(tests: Sequence[TestResult]) -> dict[str, str]:
     return {test.node_id: test.signature or ("pass" if test.outcome == "passed" else test.outcome) for test in tests}
 
 

@@ -1,6 +1,7 @@
 """What the window looks at: a database, a run in it, a region of that run. Reads in the background, follows changes.
 
-The database may be written to by this window's own run or by another process; both are seen the same way.
+What this window's own run says that it has stored is taken as it was said (`heed`); what other programs write is read.
+Each event names the change of the run that it is, so nothing is shown that reading it all anew would not show.
 """
 
 from __future__ import annotations
@@ -10,14 +11,25 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from rtc_inspector.core.store.rows import FileRow, ItemRow, RunRow, SampleRow
+from rtc_inspector.core.kinds import known as known_kind
+from rtc_inspector.core.run.events import (
+    Event,
+    ItemReady,
+    MeasuresReady,
+    SampleReady,
+    ScoresReady,
+    Stored,
+    VerdictReady,
+)
+from rtc_inspector.core.store.rows import Answers, FileRow, ItemRow, RunRow, SampleRow, Tree
+from rtc_inspector.core.types import NEAR_LIMIT, Item
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.style.region_state import UNFINISHED
 
@@ -82,7 +94,10 @@ class LookedAt:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One look at the database: its runs, and one of them with its regions. `run` is None where there is none."""
+    """One look at the database: its runs, and one of them with its regions. `run` is None where there is none.
+
+    `heard`: how often it was told what is new since it was read.
+    """
 
     change: int
     runs: tuple[RunRow, ...]
@@ -90,6 +105,82 @@ class Overview:
     items: tuple[ItemRow, ...] = ()
     files: tuple[FileRow, ...] = ()
     tried: int | None = None
+    heard: int = 0
+
+    def grown(self, heard: Iterable[Stored], reader: Reader) -> Overview | None:
+        """Return this with what its run has stored since, or None where something else was stored in between."""
+        if self.run is None or self.run.status != "running":
+            return None
+        growth = _Growth(self.run, self.items)
+        if not all(growth.takes(event) for event in heard if event.run_id == self.run.id):
+            return None
+        scores = reader.scores_of(self.run.task, [each.measures for each in growth.own])
+        items = tuple(growth.items.values())
+        run = replace(growth.run, scores=scores)
+        return replace(self, run=run, items=items, files=tuple(by_file(items)), heard=self.heard + 1)
+
+
+class _Growth:
+    """A run that is at work, and its items by id, after each of the events that tell what it has stored."""
+
+    def __init__(self, run: RunRow, items: Iterable[ItemRow]) -> None:
+        self.run = run
+        self.items = {item.id: item for item in items}
+
+    @property
+    def own(self) -> list[ItemRow]:
+        """Return the items that count in the run's figures."""
+        return [item for item in self.items.values() if item.admitted and not item.extra]
+
+    def takes(self, event: Stored) -> bool:
+        """Take what an event tells, unless it is known; False where it does not follow on what is known."""
+        if event.change <= self.run.changes:
+            return True
+        item = self.items.get(event.item_id)
+        if event.change != self.run.changes + 1 or (item is None) != isinstance(event, ItemReady):
+            return False
+        self.run = replace(self.run, changes=event.change)
+        if isinstance(event, ItemReady):
+            self._add(event)
+        elif item is not None:
+            self._note(item, event)
+        return True
+
+    def _add(self, event: ItemReady) -> None:
+        item, run = event.item, self.run
+        values = {each.name: getattr(item, each.name) for each in fields(Item)}
+        state = "waiting" if item.admitted else "dropped"
+        self.items[event.item_id] = ItemRow(**values, id=event.item_id, run_id=run.id, state=state, task=run.task)
+        if not item.extra:
+            admitted, dropped = run.items_admitted + item.admitted, run.items_dropped + (not item.admitted)
+            self.run = replace(run, items_admitted=admitted, items_dropped=dropped)
+
+    def _note(self, item: ItemRow, event: Stored) -> None:
+        now, run, counts = item, self.run, item.admitted and not item.extra
+        if isinstance(event, SampleReady):
+            sample, more = event.sample, event.sample.counted and not event.again
+            by_model = sample.author == "model" and not sample.error
+            heard = sample.recitation if sample.counted else None
+            state = "running" if item.state == "waiting" and sample.counted else item.state
+            now = replace(
+                item,
+                state=state,
+                samples=item.samples + more,
+                made=item.made + by_model,
+                recitation=max((each for each in (item.recitation, heard) if each is not None), default=None),
+            )
+            answers = Answers.of(sample, sample.form) if counts and by_model and sample.counted else Answers()
+            run = replace(run, samples=run.samples + (more and not item.extra), answers=run.answers + answers)
+        elif isinstance(event, VerdictReady) and counts and event.counted and NEAR_LIMIT in event.verdict.flags:
+            run = replace(run, near_limit=run.near_limit + 1)
+        elif isinstance(event, MeasuresReady):
+            state = item.state
+            if state in ("running", "done"):
+                state = "done" if event.done else "running"
+            now = replace(item, state=state, measures=event.measures)
+            complete = (state == "done") - (item.state == "done")
+            run = replace(run, items_complete=run.items_complete + (0 if item.extra else complete))
+        self.items[item.id], self.run = now, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +189,20 @@ class Trace:
 
     item: ItemRow
     samples: tuple[SampleRow, ...]
+
+    def grown(self, item: ItemRow, heard: Iterable[Stored]) -> Trace:
+        """Return this with what was stored of the region since; what is known already changes nothing."""
+        kind = known_kind(item.task)
+        tree = Tree(self.samples, roles=kind.roles if kind is not None else ())
+        for event in heard:
+            match event:
+                case SampleReady() if event.sample_id not in tree:
+                    tree.add(event.sample)
+                case VerdictReady() if event.sample_id in tree:
+                    tree.judge(event.sample_id, replace(event.verdict, tests=()))
+                case ScoresReady() if event.sample_id in tree:
+                    tree.score(event.sample_id, event.scores, event.reference_id)
+        return Trace(item, tuple(tree.samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,27 +254,41 @@ class Library:
 
 
 def look(
-    library: Library, wanted: Wanted, known: int | None, before: Overview | None = None, tried: int | None = None
+    library: Library,
+    wanted: Wanted,
+    known: int | None,
+    before: Overview | None = None,
+    tried: int | None = None,
+    heard: Sequence[Stored] = (),
 ) -> Overview | None:
     """Read the runs and the wanted one with its regions; None when still as `known`.
 
-    What is as it was before is not read again. `tried`: an item that this window works on though its run has ended.
+    What is as it was before is not read again, nor what was `heard` since. `tried`: an item that this window works on
+    though its run has ended.
 
     A file that is not there yet has no runs: the first run makes it. Raises StoreError.
     """
     if not library.path.exists():
         return None if known == ABSENT else Overview(ABSENT, ())
-    return library.ask(partial(_look_at, wanted, known, before, tried))
+    return library.ask(partial(_look_at, wanted, known, before, tried, heard))
 
 
 def _look_at(
-    wanted: Wanted, known: int | None, before: Overview | None, tried: int | None, reader: Reader
+    wanted: Wanted,
+    known: int | None,
+    before: Overview | None,
+    tried: int | None,
+    heard: Sequence[Stored],
+    reader: Reader,
 ) -> Overview | None:
     change = reader.change_count()
-    if change == known:
+    if change == known and not heard:
         return None
-    runs = tuple(reader.runs())
+    grown = before.grown(heard, reader) if before is not None and heard else None
+    runs = tuple(reader.runs(at_hand=grown.run if grown is not None else None))
     chosen = wanted.among(runs)
+    if grown is not None and grown.run is not None and chosen is not None and chosen.id == grown.run.id:
+        return replace(grown, change=change, runs=runs, run=chosen)
     if chosen is None:
         return Overview(change, runs)
     # A run row counts its changes: an equal one means that nothing of this run was written.
@@ -214,6 +333,9 @@ class Inspection(QObject):
         self.overview: Overview | None = None
         self.taking = False
         self._by_id: dict[int, ItemRow] = {}
+        self._heard: list[Stored] = []
+        self._news: list[Stored] = []
+        self._trace: Trace | None = None
         self._wanted = Wanted()
         self._tried: int | None = None
         self._looking = False
@@ -333,6 +455,12 @@ class Inspection(QObject):
         else:
             self._read_trace(item.id)
 
+    def heed(self, events: Sequence[Event]) -> None:
+        """Take note of what this window's own run has stored in the open database; it is shown at the next look."""
+        stored = [event for event in events if isinstance(event, Stored)]
+        self._heard += stored
+        self._news += [event for event in stored if event.item_id == self.looked_at.item]
+
     def work_on(self, item_id: int | None) -> None:
         """Note the item that this window tries now: it is being worked on, though its run may have ended."""
         if item_id != self._tried:
@@ -386,7 +514,8 @@ class Inspection(QObject):
         # Only a running run can be killed; one that ended is read again when something is committed.
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
         known = self.overview.change if self.overview and not (force or stale) else None
-        work = partial(look, self._library, self._wanted, known, self.overview, self._tried)
+        heard, self._heard = self._heard, []
+        work = partial(look, self._library, self._wanted, known, self.overview, self._tried, () if force else heard)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _unfinished(self) -> bool:
@@ -438,6 +567,10 @@ class Inspection(QObject):
     def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:
         """Read the chosen region's trace again when something may have come to it, counted or not."""
         item, run = self.item, self.run
+        if item is not None and self._trace is not None and self._trace.item.id == item.id and self._told_all(before):
+            if self._news or self._trace.item != item:
+                self._show_trace(self._trace)
+            return
         stored = run is not None and (before is None or before.run is None or before.run.changes != run.changes)
         if item is not None and (stored or items.get(item.id) != item or item.state == "running"):
             self._read_trace(item.id)
@@ -451,7 +584,13 @@ class Inspection(QObject):
             self._last_error = str(error)
             self._gateway.failed.emit(error)
 
+    def _told_all(self, before: Overview | None) -> bool:
+        """Return whether all that was stored since the last look was heard."""
+        now = self.overview
+        return now is not None and before is not None and now.heard > before.heard
+
     def _read_trace(self, item_id: int) -> None:
+        self._news, self._trace = [], None
         self.ask("trace", partial(read_trace, item_id), self._show_trace)
 
     def _show_trace(self, trace: Trace) -> None:
@@ -459,6 +598,8 @@ class Inspection(QObject):
         if trace.item.id != self.looked_at.item:
             return
         known = self._by_id.get(trace.item.id)
+        trace = self._trace = trace.grown(known or trace.item, self._news)
+        self._news = []
         ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
         self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
 

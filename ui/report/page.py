@@ -20,8 +20,8 @@ from rtc_inspector.core.kinds import Measure, few, role_title, task
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.store.files import refuse_database
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import GROWING, ItemRow, SampleRow, TestRow
-from rtc_inspector.core.types import Form, Score
+from rtc_inspector.core.store.rows import GROWING, ItemRow, SampleRow
+from rtc_inspector.core.types import Form, Score, TestResult
 from rtc_inspector.resources import text as resource
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
@@ -52,7 +52,7 @@ class Code:
     said: str
     detail: str
     rows: list[dict[str, Any]]
-    failed: list[TestRow]
+    failed: list[TestResult]
     more: int
     sides: tuple[str, str]
 
@@ -118,7 +118,7 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int
     return Code(verdict.outcome, tone, said, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]), sides)
 
 
-def _short(test: TestRow) -> TestRow:
+def _short(test: TestResult) -> TestResult:
     """Return the start of a long message: there stands what went wrong."""
     message = test.message.strip()
     lines = message.splitlines()

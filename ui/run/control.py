@@ -102,28 +102,28 @@ class RunControl(QObject):
         `benchmark`: the file that the project was generated from; its task is taken up when another was open before.
         """
         source = Path(benchmark)
-        drawn = "cells" if is_notebook(source) or source.is_dir() or is_episodes(source) else "benchmark"
+        drawn = "cells" if is_notebook(source) or source.is_dir() or is_episodes(source) else "problems"
         words = bool(benchmark) and holds_directives(source)
         if benchmark and benchmark != self.settings.benchmark.file:
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
-            kinds = (kind for kind in TASKS.values() if kind.draws_from == drawn and (kind.takes_words or not words))
+            kinds = (kind for kind in TASKS.values() if kind.source.name == drawn and (kind.source.words or not words))
             self.adopt(configured(named, next(kinds).name))
         # Another project is open: its runs must not draw from the file of the one before.
         elif not benchmark and self.settings.benchmark.file is not None:
             self.adopt(replace(self.settings, benchmark=replace(self.settings.benchmark, file=None)))
         lacks = {
-            "region": "" if code else NO_CODE,
-            "edit": "" if history or self.settings.edit.file else NO_HISTORY,
-            "benchmark": "" if benchmark and drawn == "benchmark" else NO_BENCHMARK,
+            "code": "" if code else NO_CODE,
+            "history": "" if history or self.settings.edit.file else NO_HISTORY,
+            "problems": "" if benchmark and drawn == "problems" else NO_BENCHMARK,
             "cells": "" if benchmark and drawn == "cells" else NO_NOTEBOOK,
         }
         unfit = {
             kind.name: why
             for kind in TASKS.values()
-            if (why := lacks.get(kind.draws_from, "")) and not (kind.draws_functions and code)
+            if (why := lacks.get(kind.source.name, "")) and not (kind.source.functions and code)
         }
         if words:
-            unfit |= {kind.name: ONLY_WORDS for kind in TASKS.values() if not kind.takes_words}
+            unfit |= {kind.name: ONLY_WORDS for kind in TASKS.values() if not kind.source.words}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
         if fitting is None:
             return {}

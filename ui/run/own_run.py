@@ -121,6 +121,7 @@ class OwnRun(QObject):
         self._show_state()  # the run's number may have come
         # Numbers of items mean others in another database.
         if self._control.database == self._inspection.database:
+            self._inspection.heed(events)
             self._browsing.take(events)
         self._follow.setChecked(self._browsing.follow)
 
@@ -232,7 +233,7 @@ class ByHand(QObject):
             self._selecting.say_queued()
             return
         # A run on another project, or one whose task draws no code, has no place for it: it gets a run of its own.
-        fits = run is not None and run.project_root == str(codebase.root) and task(run.task).selects_code
+        fits = run is not None and run.project_root == str(codebase.root) and task(run.task).source.selected
         run_id = run.id if run is not None and fits else None
         begun = self._control.probe(run_id, codebase.root, path, Span(start, end), database)
         self._browsing.await_item(begun)

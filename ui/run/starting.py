@@ -49,8 +49,8 @@ class WordsDialog(QDialog):
 
     def __init__(self, known: Written, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        kind = next(kind for kind in TASKS.values() if kind.takes_words)
-        self._taker = kind.takes_words
+        kind = next(kind for kind in TASKS.values() if kind.source.words)
+        self._taker = kind.source.words
         self.setWindowTitle(f"Write {article(kind.noun)}")
         hint = "What the function is to do, e.g. Return the second largest of the numbers."
         self.words = QPlainTextEdit(known.words, placeholderText=hint, tabChangesFocus=True)

@@ -15,8 +15,8 @@ from rtc_inspector.core.figures import Link
 from rtc_inspector.core.kinds import known, task
 from rtc_inspector.core.run.events import Event, ItemReady, SampleReady, TextStreamed
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, TestRow
-from rtc_inspector.core.types import Codebase, Form
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
+from rtc_inspector.core.types import Codebase, Form, TestResult
 from rtc_inspector.ui.background.turns import Turns, Work
 from rtc_inspector.ui.code.code_feed import CodeFeed
 from rtc_inspector.ui.code.view import Sampling, present_path
@@ -170,13 +170,13 @@ class TraceView(QObject):
         other = scored_against(code, self._samples)
         before = other.verdict.id if other is not None and other.verdict is not None else None
 
-        def read(reader: Reader) -> tuple[list[TestRow], list[TestRow] | None]:
+        def read(reader: Reader) -> tuple[list[TestResult], list[TestResult] | None]:
             return reader.tests(verdict.id), None if before is None else reader.tests(before)
 
-        def known(test: TestRow) -> TestRow:
+        def known(test: TestResult) -> TestResult:
             return replace(test, node_id=as_known(item, test.node_id), message=as_known(item, test.message))
 
-        def show(found: tuple[list[TestRow], list[TestRow] | None]) -> None:
+        def show(found: tuple[list[TestResult], list[TestResult] | None]) -> None:
             tests = [known(test) for test in found[0]]
             others = [known(test) for test in found[1]] if found[1] is not None else None
             said = replace(verdict, detail=as_known(item, verdict.detail))
@@ -440,7 +440,7 @@ class Browsing(QObject):
         if run is not None:
             kind = known(run.task)
             root = self._inspection.looked_at.project or Path(run.project_root)
-            self._project.open(root, kind is None or kind.needs_python)
+            self._project.open(root, kind is None or kind.source.python)
         self.settled.emit()
 
     def _lend_first(self, root: Path) -> None:
@@ -467,6 +467,6 @@ class Browsing(QObject):
 
 
 def _sampling(run: RunRow | None) -> Sampling | None:
-    if run is None or not task(run.task).selects_code:
+    if run is None or not task(run.task).source.selected:
         return None
     return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)

@@ -138,7 +138,7 @@ class WindowParts(QWidget):
         """Call what a run samples and measures by its names."""
         self._items.heading.setText(kind.nouns.upper())
         self._trip.heading.setText("ROUND TRIP" if kind.describable else "SAMPLES")
-        self.tabs.setTabVisible(self.tabs.indexOf(self.history), kind.draws_from == "edit")
+        self.tabs.setTabVisible(self.tabs.indexOf(self.history), kind.source.name == "history")
         for part in (self.tree.files, self.regions, self.metrics, self.roundtrip):
             part.set_kind(kind)
 
