@@ -21,6 +21,7 @@ from rtc_inspector.app import serving
 from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.generation import Model
+from rtc_inspector.core.languages import PYTHON, named
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
     WITHOUT_EXTRA_BUFFERS,
@@ -83,7 +84,7 @@ def add_commands(commands: Any) -> None:
         help="ask the --endpoint one small question of each kind: what comes and is read from it, how fast, its window",
     )
     models.add_argument("--endpoint-model", metavar="NAME", default="", help="for --try, where it serves several")
-    shared.add_settings(models, ("generation.threads", "oracle.sandbox"), note="for --calibrate")
+    shared.add_settings(models, ("generation.threads", "oracle.sandbox", "oracle.language"), note="for --calibrate")
     serving.add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
@@ -249,7 +250,8 @@ def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, 
         def heed(loaded: Model) -> None:
             control.on_stop(loaded.cancel)
 
-        return calibrate(entry.path, model, oracle, lambda text: None, report, heed)
+        language = named(oracle.language) if oracle.language else PYTHON
+        return calibrate(entry.path, model, oracle, lambda text: None, report, heed, language=language)
 
 
 def _calibration_words(entry: GgufEntry) -> str:

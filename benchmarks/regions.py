@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.languages import LANGUAGES
 from rtc_inspector.core.regions.candidates import enumerate_candidates, parse_blocks
 from rtc_inspector.core.regions.sampling import covered_characters, draw, weigh
 from rtc_inspector.core.settings import RegionSettings
@@ -24,7 +25,7 @@ from rtc_inspector.core.types import Codebase, Region
 
 def main(root: Path) -> None:
     started = time.process_time()
-    codebase = open_codebase(root)
+    codebase = open_codebase(root, languages=LANGUAGES)
     figures: dict[str, object] = {"open_seconds": round(time.process_time() - started, 2)}
     code = [file for file in codebase.files if not file.is_test]
     figures |= {"files": len(codebase.files), "code_files": len(code), "skipped": len(codebase.skipped)}

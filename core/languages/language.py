@@ -75,7 +75,8 @@ class Language:
         test_code: a regular expression that a statement of tests begins with, in a file of other code.
         stand_in: a statement that fails, in the place of a region whose deletion does not build.
         runners: how projects are tested; the first that fits is taken.
-        calibration: the folder of `resources` with functions in this language that models are calibrated on.
+        calibration: the folder of `resources` with functions in this language that models are calibrated on; languages
+            that are alike may share one.
     """
 
     name: str

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
+from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.devices import window_of
 from rtc_inspector.core.models.gguf import GgufHeader, check_generative, fingerprint, read_header
 from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink, WorkerProcess
@@ -36,10 +37,11 @@ class LocalModel:
         silence: float = SILENCE,
         beat: Beat = unheard,
         extra_buffers: bool | None = None,
+        language: Language = PYTHON,
     ) -> None:
         """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
 
-        `extra_buffers`: see `WorkerLink`.
+        `extra_buffers`: see `WorkerLink`; `language`: in which the model will be asked.
 
         Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.
         """
@@ -47,7 +49,7 @@ class LocalModel:
         check_generative(self._header)
         self._settings = settings
         self._sha256 = fingerprint(self._header.files, beat=beat)
-        self._asked = choose_style(self._header, settings.prompt_style, self._sha256)
+        self._asked = choose_style(self._header, settings.prompt_style, self._sha256, language)
         self._options = _options(self._header, settings, self._asked)
         self._link = WorkerLink(path, self._options, silence, beat, extra_buffers)
         self._cancel = threading.Event()

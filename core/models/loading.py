@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Model
+from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.chat_http import HttpFailure
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
@@ -136,14 +137,16 @@ def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
     return ModelError(failure.sentence, "Start the server, or check the address: it usually ends in /v1.")
 
 
-def open_model(model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify) -> Model:
+def open_model(
+    model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify, language: Language = PYTHON
+) -> Model:
     """Load a file, or ask a server what it serves; raising from `beat` gives up. Raises ModelError.
 
     `notify` is told of what a server does not take, when that turns out.
     """
     if model.endpoint is not None:
         return open_endpoint(model.endpoint, generation, beat, notify)
-    return LocalModel(model_file(model), generation, beat=beat)
+    return LocalModel(model_file(model), generation, beat=beat, language=language)
 
 
 def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, beat: Beat) -> GgufEmbedder:

@@ -13,6 +13,7 @@ from platformdirs import user_cache_path
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL
 from rtc_inspector.core.json_cache import JsonCache
+from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, remembered_fingerprint, special_tokens
 from rtc_inspector.core.models.process import Wire
 from rtc_inspector.core.models.prompts import wording
@@ -76,20 +77,24 @@ class Calibration:
         return cls(data["key"], tuple(StyleScore(**score) for score in data["scores"]))
 
 
-def calibration_key(sha256: str) -> str:
+def calibration_key(sha256: str, language: Language = PYTHON) -> str:
     """Return the key of a model file's hash: other prompts or another set of functions make another key."""
-    return f"{sha256}-{wording().version}-{SET_VERSION}"
+    key = f"{sha256}-{wording().version}-{SET_VERSION}"
+    return key if language is PYTHON else f"{key}-{language.calibration}"
 
 
-def kept_calibration(sha256: str) -> Calibration | None:
+def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | None:
     """Return the calibration of the file of that hash, made on this machine or shipped with the program, or None.
 
-    The bundled model's comes with the program, so that the demo need not wait for it.
+    It is that in the language, else that in Python: a model that knows one style in one knows it in the other, most
+    often. The bundled model's comes with the program, so that the demo need not wait for it.
     """
-    key = calibration_key(sha256)
+    key = calibration_key(sha256, language)
     try:
         return Calibration.from_json(_files().load(key))
     except (KeyError, TypeError):
+        if language is not PYTHON:
+            return kept_calibration(sha256)
         return next((known for known in _shipped() if known.key == key), None)
 
 
@@ -136,7 +141,7 @@ def possible_styles(header: GgufHeader) -> tuple[str, ...]:
     return ("code", turns, "fim") if header.fills_gaps else ("code", turns)
 
 
-def choose_style(header: GgufHeader, asked: str, sha256: str) -> ChosenStyle:
+def choose_style(header: GgufHeader, asked: str, sha256: str, language: Language = PYTHON) -> ChosenStyle:
     """Return the style in which the model in a file of that hash is asked. Raises ModelError where it lacks that style.
 
     `auto` is the style that did best when the model was calibrated. Where it never was, it is a guess: a chat template
@@ -152,7 +157,7 @@ def choose_style(header: GgufHeader, asked: str, sha256: str) -> ChosenStyle:
             f"{header.path.name} cannot fill in the middle: its vocabulary has no tokens for it.",
             "Choose the prompt style `auto`, or a code model that has them.",
         )
-    known = kept_calibration(sha256) if asked == "auto" else None
+    known = kept_calibration(sha256, language) if asked == "auto" else None
     told = known.best.style if known is not None else asked
     if told == "auto":
         told = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtc_inspector.core.generation import Generation, Model, Prompt, Request, Window
+from rtc_inspector.core.languages import PYTHON, Language, language_for
+from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.extraction import extract_code, extract_description
@@ -16,7 +17,6 @@ from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from rtc_inspector.core.models.styles import Calibration, StyleScore, calibration_key, possible_styles
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
-from rtc_inspector.core.syntax import Lines, parse
 from rtc_inspector.core.trips.judged import Judged, open_judged
 from rtc_inspector.core.trips.selected import selected_item
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
@@ -48,6 +48,7 @@ def calibrate(
     report: Report,
     on_model: Callable[[Model], None],
     styles: Sequence[str] = (),
+    language: Language = PYTHON,
 ) -> Calibration:
     """Try the styles that the model at `path` can be asked in, or those that are named. Keeps nothing.
 
@@ -56,7 +57,8 @@ def calibrate(
     """
     header = read_header(path)
     with ExitStack() as stack:
-        judged = open_judged(stack, resource("calibration"), oracle, notify, report)
+        oracle = replace(oracle, language="")  # the folder tells
+        judged = open_judged(stack, resource(language.calibration), oracle, notify, report, python_only=False)
         functions = list(_functions(judged))
         scores = []
         for style in styles or possible_styles(header):
@@ -66,7 +68,7 @@ def calibrate(
                 on_model(model)
                 scores.append(_score(style, model, functions, judged, report))
                 sha256 = model.info.sha256
-    return Calibration(calibration_key(sha256), tuple(scores))
+    return Calibration(calibration_key(sha256, language), tuple(scores))
 
 
 def _functions(judged: Judged) -> Iterator[_Function]:
@@ -74,10 +76,10 @@ def _functions(judged: Judged) -> Iterator[_Function]:
     for source in judged.codebase.files:
         if source.is_test:
             continue
-        lines = Lines(source.text)
-        for node in parse(source.text).body:
-            if isinstance(node, ast.FunctionDef):
-                body = Span(lines.start(node.body[0]), lines.end(node.body[-1]))
+        file = statements(source.text, language_for(source.path))
+        for block in (block for each in (file.statements if file else ()) for block in each.blocks):
+            if block.name and block.statements:
+                body = Span(block.statements[0].span.start, block.statements[-1].span.end)
                 yield _Function(source, selected_item(judged, source.path, body))
 
 
@@ -86,11 +88,14 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
     info, fits = model.info, Window(model, CODE_TOKENS)
 
     def forward(function: _Function) -> Prompt:
-        return forward_prompt(function.source.text, function.item.span, fits, info.prompt_style, info.prompt_layout)
+        source, language = function.source, language_for(function.source.path)
+        style, layout = info.prompt_style, info.prompt_layout
+        return forward_prompt(source.text, function.item.span, fits, style, layout, language=language)
 
     def backward(function: _Function, description: str) -> Prompt:
-        text, span = function.source.text, function.item.span
-        return backward_prompt(text, span, description, fits, info.backward_style, info.prompt_layout)
+        source, language = function.source, language_for(function.source.path)
+        style, layout = info.backward_style, info.prompt_layout
+        return backward_prompt(source.text, function.item.span, description, fits, style, layout, language=language)
 
     asked = [forward(each) for each in functions]
     described = _draw(model, asked, DESCRIPTION_TOKENS)

@@ -14,11 +14,13 @@ from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import Bug, ModelError, ProjectError
 from rtc_inspector.core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.kinds import task
+from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.devices import slowed
 from rtc_inspector.core.models.discovery import discover
 from rtc_inspector.core.models.gguf import fingerprint
 from rtc_inspector.core.models.loading import check_machine, model_file, open_model
 from rtc_inspector.core.models.styles import as_recorded, forward_only
+from rtc_inspector.core.oracle.command.commands import languages_of
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.state import Caller, Emit, Heard, Parts, Run
@@ -109,7 +111,7 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
         nobody = WhenNeeded(opened.author, _no_model)
         return Parts(opened, nobody, nobody)
     check_source(settings)
-    models = open_models(stack, settings, caller)
+    models = open_models(stack, settings, caller, language_asked(project, settings))
     return Parts(opener(settings.task)(stack, project, settings, caller.notify, caller.report), *models)
 
 
@@ -125,8 +127,19 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
     return stack.enter_context(connected(project, settings, notify))
 
 
-def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tuple[Model, Model]:
-    """The forward and the backward model, which may be one. Raises ModelError, Cancelled."""
+def language_asked(project: Path, settings: RunSettings) -> Language:
+    """Return the language of most of the project's kinds of files, Python for what is no project. Raises UserError."""
+    regions = settings.task == "synthesis" and project.is_dir()
+    return languages_of(project, settings.oracle)[0] if regions else PYTHON
+
+
+def open_models(
+    stack: ExitStack, settings: RunSettings, caller: Caller, language: Language = PYTHON
+) -> tuple[Model, Model]:
+    """Return the forward and the backward model, which may be one. Raises ModelError, Cancelled.
+
+    `language`: in which they are asked; the style that did best in it is taken.
+    """
 
     def beat() -> None:
         caller.report("loading the model", 0, 1)
@@ -146,7 +159,7 @@ def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tupl
 
     def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
         if not settings.cluster or wanted.endpoint is not None:
-            return open_model(wanted, generation, beat, caller.notify)
+            return open_model(wanted, generation, beat, caller.notify, language)
         from rtc_inspector.core.cluster.remote import ClusterModel
 
         return ClusterModel(model_file(wanted), generation, settings, caller.notify, beat)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from small_model import write_small_model
 
 from rtc_inspector.core.errors import Cancelled
+from rtc_inspector.core.languages import named
 from rtc_inspector.core.models.gguf import fingerprint
 from rtc_inspector.core.run import calibration
+from rtc_inspector.core.run.calibration import _functions as calibration_functions
 from rtc_inspector.core.run.calibration import calibrate
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.trips.judged import open_judged
+from rtc_inspector.resources import path as resource
+
+
+def quiet(stage: str, done: int, total: int) -> None:
+    pass
+
 
 QUICK = OracleSettings(sandbox="bubblewrap", identity_runs=1)
 
@@ -40,3 +51,20 @@ def test_calibrating_can_be_given_up(tmp_path: Path) -> None:
 
     with pytest.raises(Cancelled):
         calibrate(write_small_model(tmp_path / "small.gguf"), ModelSettings(), QUICK, print, report, print)
+
+
+@pytest.mark.parametrize(("name", "tool"), [("JavaScript", "node"), ("Go", "go"), ("Rust", "cargo")])
+def test_the_functions_of_each_language_are_judged_by_their_own_tests(name: str, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    language = named(name)
+    with ExitStack() as stack:
+        judged = open_judged(
+            stack, resource(language.calibration), OracleSettings(workers=1), print, quiet, python_only=False
+        )
+        functions = list(calibration_functions(judged))
+        assert len(functions) == 12
+        for each in functions[:1] + functions[-1:]:
+            assert each.item.admitted, each.item.reason
+            assert each.judged_by(judged, each.item.text)
+            assert not each.judged_by(judged, language.stand_in)
