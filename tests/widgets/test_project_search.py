@@ -71,6 +71,18 @@ def view(qapp: QApplication, tmp_path: Path) -> Iterator[tuple[CodeView, SearchD
     assert gateway.close()
 
 
+def test_files_that_were_written_for_a_run_go_by_the_names_that_people_know(qapp: QApplication) -> None:
+    gateway, owner = Gateway(), QWidget()
+    files = [file("problems/c_0006.py", "total = 1\n")]
+    dialog = SearchDialog(gateway, lambda: files, owner, {"problems/c_0006.py": "Pocket/6"}.__getitem__)
+    dialog.enter("total")
+    wait_until(lambda: dialog.found.rowCount())
+    shown = dialog.found.index(0)
+    assert shown.data().startswith("Pocket/6:1 ") and dialog._row.detail(dialog.found.shown[0]) == "Pocket/6:1"
+    dialog.close()
+    assert gateway.close()
+
+
 def test_keys_alone_find_and_go_there(view: tuple[CodeView, SearchDialog]) -> None:
     code, dialog = view
     shown(dialog)

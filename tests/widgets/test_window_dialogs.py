@@ -302,7 +302,7 @@ def test_durations_read_well(seconds: float, words: str) -> None:
 def test_search_prefers_names_then_code_then_similar_names(tmp_path: Path) -> None:
     gone: list[object] = []
     places = Places(
-        files=["shop/cart.py", "shop/checkout.py", "shop/discounts.py"],
+        files={each: each for each in ["shop/cart.py", "shop/checkout.py", "shop/discounts.py"]},
         commands=[("Run settings", lambda: gone.append("settings"))],
         regions=[item for item in filled(tmp_path, items=12).items() if item.admitted],
         open_file=gone.append,

@@ -249,22 +249,18 @@ class SearchField(QLineEdit):
 KEY = "project search"
 
 
-def _words(hit: Hit) -> str:
-    return f"{hit.path}:{hit.line + 1} {hit.shown}"
-
-
 class _HitRow(FoundRow):
     """The line with its match marked, and where it stands at the right."""
 
     height, inset = 26, SPACE
     detail_share, detail_end = 0.4, Qt.TextElideMode.ElideLeft
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, place: Callable[[Hit], str]) -> None:
         super().__init__(parent)
-        self._font = fixed_font(9)
+        self._font, self._place = fixed_font(9), place
 
     def detail(self, hit: Hit) -> str:
-        return f"{hit.path}:{hit.line + 1}"
+        return self._place(hit)
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
         hit: Hit = index.data(ENTRY)
@@ -283,22 +279,29 @@ class SearchDialog(QDialog):
 
     hit_chosen = Signal(object)
 
-    def __init__(self, gateway: Gateway, files: Callable[[], Sequence[SourceFile]], parent: QWidget) -> None:
-        """Search in what `files()` gives at that moment."""
+    def __init__(
+        self,
+        gateway: Gateway,
+        files: Callable[[], Sequence[SourceFile]],
+        parent: QWidget,
+        named: Callable[[str], str] = str,
+    ) -> None:
+        """Search in what `files()` gives at that moment. `named`: what people call the file at a path."""
         super().__init__(parent)
+        self._named = named
         self.setWindowTitle("Search in project")
         self._gateway, self._files = gateway, files
         self._stop = threading.Event()
         hint = "Search in every file; capitals count if you type any"
         self.words = FilterField(hint, "Search in every file of the project")
         self.said, self.list = label(role="caption"), QListView(uniformItemSizes=True)
-        self.found = Found(_words, self)
+        self.found = Found(lambda hit: f"{self._place(hit)} {hit.shown}", self)
         self._build()
 
     def _build(self) -> None:
         self.words.settled.connect(self._search)
         self.list.setModel(self.found)
-        self._row = _HitRow(self)
+        self._row = _HitRow(self, self._place)
         self.list.setItemDelegate(self._row)
         self.list.setAccessibleName("Places found")
         self.list.clicked.connect(self._go)
@@ -306,6 +309,9 @@ class SearchDialog(QDialog):
         margins = SPACE, SPACE, SPACE, SPACE
         column(self.words, self.list, self.said, margins=margins, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 820, 460)
+
+    def _place(self, hit: Hit) -> str:
+        return f"{self._named(hit.path)}:{hit.line + 1}"
 
     def enter(self, words: str) -> None:
         """Show it, ready to type, with `words` if there are any."""

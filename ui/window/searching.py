@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.code.project_search import Hit
@@ -30,12 +31,12 @@ class Places:
     """Everything there is just now; a Target is made only of what is found.
 
     Attributes:
-        files: paths; `open_file` goes to one.
+        files: paths by what people call them; `open_file` goes to one.
         commands: what can be done, by its words.
         regions: of the run that is shown; `choose` goes to one by its id.
     """
 
-    files: Sequence[str]
+    files: Mapping[str, str]
     commands: Sequence[tuple[str, Callable[[], object]]]
     regions: Sequence[ItemRow]
     open_file: Callable[[str], object]
@@ -55,9 +56,9 @@ class Places:
         return found[:MOST]
 
     def _named(self, words: str) -> Iterator[Target]:
-        for path in self.files:
-            if has_words(path, words):
-                yield self._file(path)
+        for name in self.files:
+            if has_words(name, words):
+                yield self._file(name)
         for title, act in self.commands:
             if has_words(title, words):
                 yield Target(title, "command", act)
@@ -77,8 +78,8 @@ class Places:
         for name, _, _ in scored:
             yield Target(name, "command", commands[name]) if name in commands else self._file(name)
 
-    def _file(self, path: str) -> Target:
-        return Target(path, "file", partial(self.open_file, path))
+    def _file(self, name: str) -> Target:
+        return Target(name, "file", partial(self.open_file, self.files[name]))
 
 
 OF_THE_FIELD = frozenset({"go-to", "menu"})
@@ -95,6 +96,7 @@ class Searching(QObject):
         self._window, self._parts = window, parts
         self._project, self._inspection, self._browsing = project, inspection, browsing
         self._dialog: SearchDialog | None = None
+        self._keys: Mapping[str, str] = {}
         inspection.moved.connect(self._move)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
@@ -103,7 +105,7 @@ class Searching(QObject):
     def search_project(self) -> None:
         """Search in every file, beginning with what is selected in the code."""
         if self._dialog is None:
-            self._dialog = SearchDialog(self._project.gateway, self._files, self._window)
+            self._dialog = SearchDialog(self._project.gateway, self._files, self._window, self._named)
             self._dialog.hit_chosen.connect(self._show_hit)
         selected = self._parts.code.editor.textCursor().selectedText()
         # U+2029 is how Qt writes a line break in a selection; no line holds one.
@@ -121,14 +123,14 @@ class Searching(QObject):
 
     def places(self, actions: Sequence[QAction]) -> Find:
         """Return a search among the places where the field can go just now."""
-        overview, codebase = self._inspection.overview, self._project.codebase
+        overview, files = self._inspection.overview, self._files()
         commands = [
             (action.text().replace("&", "").rstrip("…"), action.trigger)
             for action in actions
             if action.objectName() not in OF_THE_FIELD
         ]
         return Places(
-            files=[each.path for each in codebase.files] if codebase else [],
+            files={self._named(each.path): each.path for each in files},
             commands=commands,
             regions=overview.items if overview else (),
             open_file=self._open_file,
@@ -141,8 +143,13 @@ class Searching(QObject):
         self._parts.code.open_file(path)
 
     def _files(self) -> Sequence[SourceFile]:
+        """Return the project's files; of one that was generated its problems alone: nobody ever saw the others."""
         codebase = self._project.codebase
-        return codebase.files if codebase else ()
+        self._keys = known = origin_of(codebase.root).keys if codebase else {}
+        return [each for each in codebase.files if not known or each.path in known] if codebase else ()
+
+    def _named(self, path: str) -> str:
+        return self._keys.get(path, path)
 
     def _show_hit(self, hit: Hit) -> None:
         self._parts.leave_page()
