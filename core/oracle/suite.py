@@ -280,7 +280,8 @@ class SuiteRun:
         The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
         """
         started = time.monotonic()
-        self._collected = None
+        if (former := self.take_collected()) is not None:
+            former.close()
         with suppress(TargetError), ExitStack() as unless_kept:
             zygote = self._runner.start(plan.with_config(collect=True, trace=True), progress)
             unless_kept.callback(zygote.close)
