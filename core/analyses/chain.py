@@ -208,7 +208,7 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
         "chain fails. No parse: neither program can be read.",
         rows=Categories("problem", tuple(item.key for item in chains.items)),
         columns=Categories("step", tuple(names)),
-        scale=Axis("TOM", 0, 1, "up"),
+        scale=Axis("TOM", 0, 1),
         cells=tuple(cells),
     )
 

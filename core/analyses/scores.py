@@ -54,7 +54,10 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     runs = [reader.run(run_id) for run_id in run_ids]
     kind = task(runs[0].task)
     growing = any(run.status in GROWING for run in runs)
-    yield running(kind, {run.id: reader.running(run.id) for run in runs}, growing)
+    points = {run.id: reader.running(run.id) for run in runs}
+    # Of several runs each measure has a drawing of its own: two bands of each run would hide one another.
+    alone = [each.name for each in kind.averaged if each.name in _running_names(points)] if len(runs) > 1 else []
+    yield from (running(kind, points, growing, only) for only in alone or [""])
     for run in runs:
         yield from one_of(run_ids, run.id, _of_run(reader, run, chosen))
     if len(runs) > 1:
@@ -88,15 +91,17 @@ def better_of(measure: Measure | Metric) -> Better:
     return "" if measure.higher_is_better is None else "up" if measure.higher_is_better else "down"
 
 
-def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: bool = False) -> Lines:
-    """The headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with.
+def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: bool = False, only: str = "") -> Lines:
+    """Draw the headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with.
 
-    `growing`: whether more items may come.
+    `growing`: whether more items may come; `only`: this measure alone.
     """
-    series = []
-    names = {name for points in by_run.values() for point in points for name in point.scores}
+    series, shown = [], []
     for measure in kind.averaged:
-        for run_id, points in by_run.items() if measure.name in names else ():
+        if measure.name not in _running_names(by_run) or only not in ("", measure.name):
+            continue
+        shown.append(measure.title)
+        for run_id, points in by_run.items():
             of = "" if len(by_run) == 1 else f", run {run_id}"
             dots = (
                 Point(Estimate(each.items), estimate(each.scores[measure.name]), links=(Link(run_id, each.item_id),))
@@ -105,18 +110,23 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: b
             )
             dashed = measure.name != kind.headline
             series.append(Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
-    shown = " and ".join(dict.fromkeys(measure.title for measure in kind.averaged if measure.name in names))
     seen = max((points[-1].items for points in by_run.values() if points), default=0)
     said = (few(seen, kind.noun), "Provisional until the run is done." if growing else "", _order(kind))
+    beside = f"-{only}" if only not in ("", kind.headline) else ""
+    title = " and ".join(shown) or kind.measure(kind.headline).title
     return Lines(
-        name="running",
-        title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
-        short="Running",
+        name=f"running{beside}",
+        title=f"{title} as {kind.nouns} are completed",
+        short=f"Running {shown[0]}" if beside else "Running",
         note=f"{' '.join(filter(None, said))} the bands are their 95 % intervals.",
         x=Axis(f"{kind.nouns} completed", 0, form="count"),
-        y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(kind.headline))),
+        y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(only or kind.headline))),
         series=tuple(series),
     )
+
+
+def _running_names(by_run: Mapping[int, Sequence[RunningPoint]]) -> set[str]:
+    return {name for points in by_run.values() for point in points for name in point.scores}
 
 
 def _order(kind: Kind) -> str:

@@ -6,6 +6,7 @@ import csv as csv_format
 import dataclasses
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -97,6 +98,25 @@ def groups_of(figure: Histogram | Bars) -> list[str]:
     if isinstance(figure, Histogram):
         return list(figure.groups or dict.fromkeys(each.group for each in figure.values)) or [""]
     return list(dict.fromkeys(each.group for each in figure.bars)) or [""]
+
+
+SYMBOLS = {
+    "RTC": "round-trip correctness, the share of reconstructions that pass the tests",
+    "lift": "RTC less what passes without a description",
+    "pass@1": "the share of programs that pass at the first try",
+    "SC": "self-consistency, the share of chains whose programs all behave alike, be they right or wrong",
+    "SSC": "strong self-consistency, the share of chains whose first program passes and whose others behave like it",
+    "TOM": "test output match, the share of tests under which two programs behave alike",
+    "AUC": "the chance that what passes has the larger value; 0.5 tells nothing",
+    "tau-b": "Kendall's correlation of ranks",
+    "rho": "Spearman's correlation of ranks",
+    "EDIT-SIM": "likeness by character edits",
+}
+
+
+def explained(text: str) -> str:
+    """Return what the symbols in a text mean, a line each; empty where there is none."""
+    return "\n".join(f"{sign}: {means}" for sign, means in SYMBOLS.items() if re.search(rf"(?<!\w){sign}(?!\w)", text))
 
 
 def number(value: float | None, form: Form | Literal["text"] = "number") -> str:

@@ -13,7 +13,7 @@ from figure_cases import one_of_each
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
@@ -275,6 +275,38 @@ def test_keys_go_along_a_group_and_between_groups() -> None:
     assert step(found, 4, KEY.Key_Down) == 4
     assert step(found, 4, KEY.Key_End) == 5 and step(found, 4, KEY.Key_Home) == 3
     assert step(found, 4, KEY.Key_A) is None and step([], None, KEY.Key_Right) is None
+
+
+def test_one_key_or_a_double_click_shows_a_figure_over_the_whole_window_and_back(
+    qapp: QApplication, panel: RunPanel, figures: list[Figure]
+) -> None:
+    def turn(owner: QWidget) -> None:
+        next(action for action in owner.actions() if action.shortcut().toString() == "Z").trigger()
+
+    panel.set_figures(figures)
+    for views, name in ((panel.drawings, "running"), (panel.tables, "files")):
+        views.show_named(name)
+        before = views.view.size()
+        turn(views)
+        page = views.view.window()
+        assert page is not panel.window() and page.size() == panel.window().size()
+        qapp.processEvents()
+        assert views.view.width() > before.width() and views.view.isVisible()
+        panel.set_figures(figures[:-1])
+        turn(page)
+        assert views.view.window() is panel.window() and views.view.isVisible()
+        QTest.mouseDClick(views.view, Qt.MouseButton.LeftButton)
+        assert views.view.window() is not panel.window()
+        QTest.keyClick(views.view.window(), KEY.Key_Escape)
+        assert views.view.window() is panel.window()
+
+
+def test_symbols_are_explained(view: FigureView) -> None:
+    view.show_figure(RUNNING)
+    assert view._names[0].toolTip().startswith("RTC: round-trip correctness")
+    view.show_figure(replace(one_of_each()[5]))
+    head = view.cells.table.model().headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert "round-trip correctness" in head and head.endswith("more is better")
 
 
 def test_the_figure_looked_at_stays_while_the_run_goes_on(panel: RunPanel, figures: list[Figure]) -> None:

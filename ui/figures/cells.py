@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from rtc_inspector.core.figures import Estimate, Grid, Table
 from rtc_inspector.core.figures.layout import Ink, Shown, cells_of
-from rtc_inspector.core.figures.reading import Mark, marks, row_words
+from rtc_inspector.core.figures.reading import Mark, explained, marks, row_words
 from rtc_inspector.ui.style.controls import bind, column, label
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
 from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
@@ -120,7 +120,8 @@ def _heads(figure: Table | Grid) -> list[Head]:
     if isinstance(figure, Grid):
         return [Head(f"{figure.rows.label} \\ {figure.columns.label}"), *(Head(name) for name in figure.columns.names)]
     better = {"up": "more is better", "down": "less is better", "": ""}
-    return [Head(c.label, " · ".join(filter(None, (c.tip, better[c.better])))) for c in figure.columns]
+    tips = ((c.tip or explained(c.label), better[c.better]) for c in figure.columns)
+    return [Head(c.label, " · ".join(filter(None, tip))) for c, tip in zip(figure.columns, tips, strict=True)]
 
 
 def _rows(figure: Table | Grid) -> list[list[Cell]]:

@@ -45,10 +45,13 @@ class Place:
 
 
 class Plot(QWidget):
-    """One drawing. `pointed(mark)`: read off by pointer or keys, None when nothing is; `opened(mark)`: Enter, click."""
+    """One drawing. `pointed(mark)`: read off by pointer or keys, None when nothing is; `opened(mark)`: Enter, click;
+    `enlarged`: a double click beside the marks.
+    """
 
     pointed = Signal(object)
     opened = Signal(object)
+    enlarged = Signal()
 
     def __init__(self) -> None:
         """Empty until `show_figure`."""
@@ -103,6 +106,8 @@ class Plot(QWidget):
         if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
             if event.type() == kind.MouseMove:
                 self._read(self._under(event.position()))
+            elif event.type() == kind.MouseButtonDblClick and self.mark is None:
+                self.enlarged.emit()
             # The pointer may not have moved since the window came up: read off first, then open.
             elif event.type() == kind.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
                 self._read(self._under(event.position()))

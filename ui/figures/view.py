@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QStackedWidget, QWidget
+from PySide6.QtGui import QMouseEvent, QPixmap
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QLabel, QStackedWidget, QWidget
 
 from rtc_inspector.core.figures import (
     Bars,
@@ -25,7 +25,7 @@ from rtc_inspector.core.figures import (
     Table,
 )
 from rtc_inspector.core.figures.layout import Curve, laid_out
-from rtc_inspector.core.figures.reading import Mark, csv, in_words, marks, number
+from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
 from rtc_inspector.ui.figures.cells import Cells, colour_of
 from rtc_inspector.ui.figures.plot import Plot
 from rtc_inspector.ui.reading.inspection import FIGURES, Inspection
@@ -35,6 +35,8 @@ from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     Flow,
     MenuButton,
+    bind,
+    button,
     column,
     discard,
     label,
@@ -161,10 +163,12 @@ class FigureView(QWidget):
 
     `opened(links, turn)`: what is behind a mark that was clicked or entered; `turn` counts how often in a row, so
     that a mark with several things behind it opens one after the other. `chosen(name, value)`: another choice.
+    `enlarged`: a double click beside the marks.
     """
 
     opened = Signal(object, int)
     chosen = Signal(str, str)
+    enlarged = Signal()
 
     def __init__(self) -> None:
         """Empty until `show_figure`."""
@@ -200,6 +204,7 @@ class FigureView(QWidget):
         made = Plot()
         made.pointed.connect(self._say)
         made.opened.connect(lambda mark: self._open(mark.links))
+        made.enlarged.connect(self.enlarged)
         self._stack.addWidget(made)
         return made
 
@@ -223,6 +228,7 @@ class FigureView(QWidget):
             return
         self.figure = figure
         self.setAccessibleName(figure.title)
+        self._said.setToolTip(explained(figure.title))
         self._offer(figure.choices)
         if isinstance(figure, Sentence):
             self._text.setText(figure.text)
@@ -245,6 +251,9 @@ class FigureView(QWidget):
         if event.type() is QEvent.Type.PaletteChange:
             self._name()
             self._say(self._pointed)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.enlarged.emit()
 
     @property
     def _pointed(self) -> Mark | None:
@@ -300,6 +309,7 @@ class FigureView(QWidget):
         for made, (shade, words) in zip(self._names, named, strict=True):
             made.setText(words)
             made.setStyleSheet(f"color: {shade}; font-weight: 600;")
+            made.setToolTip(explained(words))
             made.show()
         self._legend.setVisible(bool(named))
 
@@ -316,8 +326,6 @@ class FigureView(QWidget):
             points = [p for p in series.points if p.x.value is not None and (last is None or p.x.value == last)]
             value = points[-1].y if points else Estimate()
             made.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
-            if last is None and points:
-                made.setToolTip(figure.note)
         ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
         at = last if last is not None else max(ends, default=None)
         self._said.setText(f"{figure.x.label} {number(at, figure.x.form)}")
@@ -352,9 +360,10 @@ class FiguresView(QWidget):
         on_ground(self, "surface")
         self.figures: Sequence[Figure] = ()
         self._place = 0
+        self._page: QDialog | None = None
         self.view = FigureView()
         self.view.chosen.connect(self.chosen)
-        self.view.opened.connect(lambda links, turn: self.opened.emit(links[turn % len(links)]))
+        self.view.opened.connect(self._leave_for)
         self._switches = QButtonGroup(self)
         self._switches.idToggled.connect(lambda place, on: self.choose(place) if on else None)
         self._list = QComboBox()
@@ -364,8 +373,13 @@ class FiguresView(QWidget):
         self._list.activated.connect(self.choose)
         self._export = ExportButton("figure", self.view.picture, self.view.csv)
         self._export.failed.connect(self.export_failed)
-        self._head = row(self._list, None, self._export, margins=(SPACE // 2, 2, SPACE // 2, 0), spacing=2)
-        column(self._head, self.view, owner=self)
+        tip = "Show the figure over the whole window (Z, or a double click)"
+        self.whole_page = button("Whole page", tip, self.enlarge)
+        ends = (SPACE // 2, 2, SPACE // 2, 0)
+        self._head = row(self._list, None, self.whole_page, self._export, margins=ends, spacing=2)
+        self._column = column(self._head, self.view, owner=self)
+        bind(self, "Z", self.enlarge, "Show the figure over the whole window, and back")
+        self.view.enlarged.connect(self.enlarge)
 
     def set_figures(self, figures: Sequence[Figure]) -> None:
         """Show these; the one that was looked at stays, by its name."""
@@ -388,6 +402,31 @@ class FiguresView(QWidget):
                 self._switches.button(place).setChecked(True)
             self.view.show_figure(self.figures[place])
 
+    def enlarge(self) -> None:
+        """Show the figure over the whole window, or in its place again."""
+        if self._page is not None:
+            self._page.reject()
+        elif self.figures:
+            self._page = page = QDialog(self.window())
+            page.setWindowTitle(self.figures[self._place].title)
+            page.setGeometry(self.window().geometry())
+            column(self.view, owner=page)
+            bind(page, "Z", page.reject, "Show the figure in its place again")
+            page.finished.connect(self._reduce)
+            page.open()
+            self.view.setFocus()
+
+    def _reduce(self) -> None:
+        page, self._page = self._page, None
+        self._column.addWidget(self.view)
+        self.view.show()
+        self.view.setFocus()
+        if page is not None:
+            page.deleteLater()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.enlarge()
+
     def show_named(self, name: str) -> None:
         """Show the figure of that name."""
         self.choose([figure.name for figure in self.figures].index(name))
@@ -395,6 +434,11 @@ class FiguresView(QWidget):
     def export(self, path: Path) -> None:
         """Write the figure on show: a table for `.csv`, else a picture. Raises OSError."""
         self._export.export(path)
+
+    def _leave_for(self, links: tuple[Link, ...], turn: int) -> None:
+        if self._page is not None:
+            self._page.reject()  # what is opened lies below
+        self.opened.emit(links[turn % len(links)])
 
     def _make_switches(self, figures: Sequence[Figure]) -> None:
         for old in self._switches.buttons():

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from rtc_inspector.core.figures import Estimate, Figure, Grid, Scatter, Sentence, Table, Tone
 from rtc_inspector.core.figures.layout import MORE, Box, Curve, Drawn, Ink, Layout, Span, Spot, cells_of, laid_out
-from rtc_inspector.core.figures.reading import marks, row_words
+from rtc_inspector.core.figures.reading import explained, marks, row_words
 
 WIDTH, HEIGHT, SQUARE = 1000, 280, 460
 """Of a drawing; the page scales it. A scatter is square, for its axes often are of one kind."""
@@ -182,7 +182,7 @@ def _table(figure: Table) -> Markup:
         return Markup("" if figure.note else '<p class="muted">None.</p>')  # the note says so
     sides = [Markup("") if column.form == "text" else Markup(' class="n"') for column in figure.columns]
     heads = Markup("").join(
-        Markup('<th{} title="{}">{}</th>').format(side, column.tip, column.label)
+        Markup('<th{} title="{}">{}</th>').format(side, column.tip or explained(column.label), column.label)
         for side, column in zip(sides, figure.columns, strict=True)
     )
     lines = []
