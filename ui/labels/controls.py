@@ -494,6 +494,13 @@ class LabelSide(QWidget):
         most = next(fits, 0)
         for each in self.buttons:
             each.set_most(width, most)
+        spare = room - sum(each.high(width, most) for each in self.buttons)
+        for each in self.buttons if not most else ():
+            # Where not all have room for a line more, as many as have it are whole.
+            more = each.high(width, MOST_LINES) - each.high(width, 0)
+            if more <= spare:
+                each.set_most(width, MOST_LINES)
+                spare -= more
 
     def offer(self, slots: Mapping[int, ErrorMode]) -> None:
         for old in self.buttons:
