@@ -27,6 +27,7 @@ from platformdirs import user_cache_path
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import ProjectError, TargetError
+from rtc_inspector.core.oracle.command.commands import find_command, find_tools, told
 from rtc_inspector.core.oracle.interpreter import Interpreter, describe, find_interpreter
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.waiting import Beat, unheard, wait_for
@@ -329,10 +330,14 @@ Versions = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One line for people, and the requirements that are missing, as the project writes them."""
+    """One line for people, and the requirements that are missing, as the project writes them.
+
+    `by_command`: the project is in another language, and tested by a command.
+    """
 
     said: str
     missing: tuple[str, ...] = ()
+    by_command: bool = False
 
 
 def check_environment(root: Path, settings: OracleSettings) -> Standing:
@@ -342,6 +347,9 @@ def check_environment(root: Path, settings: OracleSettings) -> Standing:
     """
     if not root.is_dir():
         raise ProjectError(f"There is no project folder {root}.", "Open a folder.")
+    command = find_command(root, settings)
+    if command is not None:
+        return Standing(told(command, find_tools(root, command)), by_command=True)
     if settings.image is not None:
         return Standing("The interpreter is the image's own: what it lacks is seen when the run begins.")
     install = read_install(root, settings)

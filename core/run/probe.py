@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.oracle.command.commands import find_command, settings_for
+from rtc_inspector.core.oracle.command.oracle import CommandOracle
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
@@ -27,6 +28,7 @@ from rtc_inspector.core.types import (
     SourceFile,
     Span,
     Verdict,
+    counted_tests,
 )
 from rtc_inspector.core.waiting import patiently
 
@@ -42,6 +44,25 @@ def sample_items(project: Path, settings: RunSettings, notify: Notify, report: R
             yield item
         for text in opened.trip.shortfall(admitted, settings.regions):
             notify(text)
+
+
+def try_tests(project: Path, settings: OracleSettings, report: Report) -> str:
+    """Run a project's own test command on the untouched project, and say what it gave. Raises UserError."""
+    said: list[str] = []
+    command = find_command(project, settings)
+    if command is None:
+        return "The tests of a Python project are run when a run begins."
+    with ExitStack() as stack:
+        codebase = open_named(project, lambda _: None, command)
+        judged = learn(stack, codebase, replace(settings, cache=False), said.append, report, command)
+        suite, oracle = judged.suite, judged.oracle
+        count = oracle.trusted if isinstance(oracle, CommandOracle) else 0
+    lines = sum(bool(tests) for by_line in suite.coverage.lines.values() for tests in by_line.values())
+    passed = f"{counted_tests(count)} passed" if count else "The command ended well"
+    covered = f"{lines:,} lines run" if suite.coverage.traced else "which lines run is not known"
+    left = f", {len(suite.excluded)} set aside" if suite.excluded else ""
+    told = [text for text in said if text not in said[:1]]  # what is first names the command, which is known
+    return " ".join([f"{passed} in {suite.seconds:.1f} s{left}; {covered}.", *told])
 
 
 def judge_span(

@@ -378,3 +378,18 @@ def test_a_score_is_shown_with_its_interval_and_the_number_of_its_items() -> Non
     assert score(Score(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75, n 7)"
     assert score(Score(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10, n 7)"
     assert score(Score(None, None, None)) == "–"
+
+
+def test_a_test_command_that_was_found_is_said_and_can_be_tried(qapp: QApplication) -> None:
+    dialog = RunDialog(RunSettings())
+    asked: list[OracleSettings] = []
+    dialog.try_asked.connect(asked.append)
+    dialog.show()
+    dialog.say_environment("Python lacks nothing")
+    assert not dialog.trial.isVisible()
+    dialog.say_environment("JavaScript: tested by `node --test`", can_be_tried=True)
+    assert dialog.trial.isVisible() and shown(dialog, "oracle.test_command")
+    put(dialog, "oracle.test_command", "npx mocha {tests}")
+    dialog.trial.click()
+    assert asked[-1].test_command == "npx mocha {tests}"
+    assert "Running" in dialog.environment.text() and not dialog.trial.isVisible()

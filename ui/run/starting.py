@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
-from rtc_inspector.core.errors import InspectorError
+from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import TASKS, Kind, article, for_words, project_of
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.settings import OracleSettings, RunSettings
@@ -151,6 +151,7 @@ class Starting(QObject):
         dialog.stop_asked.connect(control.coordinator.stop)
         models.serve(dialog)
         dialog.check_asked.connect(partial(self._check, dialog))
+        dialog.try_asked.connect(partial(self._try, dialog))
         dialog.check()
         accepted = show_modal(dialog)
         self._dialog = None
@@ -227,15 +228,27 @@ class Starting(QObject):
             return
 
         def show(standing: Standing) -> None:
-            dialog.say_environment(standing.said, bool(standing.missing))
+            dialog.say_environment(standing.said, bool(standing.missing), standing.by_command)
 
-        def fail(error: Exception) -> None:
-            if isinstance(error, InspectorError):
-                dialog.say_environment(error_words(error), bad=True)
-            else:
-                self._gateway.failed.emit(error)
+        self._gateway.submit(CHECK, partial(_standing, root, settings), show, partial(self._fail_check, dialog, False))
 
-        self._gateway.submit(CHECK, partial(_standing, root, settings), show, fail)
+    def _try(self, dialog: RunDialog, settings: OracleSettings) -> None:
+        """Run the project's own test command once, as a run would at its beginning."""
+        root = self._project.root
+        if root is None:
+            return
+
+        def show(words: str) -> None:
+            dialog.say_environment(words, can_be_tried=True)
+
+        work = partial(_tried, root, settings, lambda: self._dialog is not dialog)
+        self._gateway.submit(CHECK, work, show, partial(self._fail_check, dialog, True))
+
+    def _fail_check(self, dialog: RunDialog, can_be_tried: bool, error: Exception) -> None:
+        if isinstance(error, InspectorError):
+            dialog.say_environment(error_words(error), bad=True, can_be_tried=can_be_tried)
+        else:
+            self._gateway.failed.emit(error)
 
 
 def _place(progress: Progress) -> str:
@@ -247,3 +260,14 @@ def _standing(root: Path, settings: OracleSettings) -> Standing:
     from rtc_inspector.core.oracle.environment import check_environment
 
     return check_environment(root, settings)
+
+
+def _tried(root: Path, settings: OracleSettings, unwanted: Callable[[], bool]) -> str:
+    """Run the project's test command, as far as somebody waits for it, and say what it gave. Raises UserError."""
+    from rtc_inspector.core.run.probe import try_tests
+
+    def report(stage: str, done: int, total: int) -> None:
+        if unwanted():
+            raise Cancelled
+
+    return try_tests(root, settings, report)

@@ -58,11 +58,13 @@ class RunDialog(QDialog):
     `measure_asked(settings)`: try how fast such a run goes, and say so with `set_paces`; `stop_asked`: no longer.
     `served_asked(endpoints)`: offer with `models.add_served` what these servers have.
     `check_asked(settings)`: say with `say_environment` what the environment of the tests lacks.
+    `try_asked(settings)`: run the tests with these settings, and say with `say_environment` what came of it.
     """
 
     measure_asked = Signal(object)
     stop_asked = Signal()
     check_asked = Signal(object)
+    try_asked = Signal(object)
     served_asked = Signal(object)
 
     def __init__(
@@ -85,11 +87,12 @@ class RunDialog(QDialog):
         self.models = ModelOptions(settings, headers, ask_endpoint, self.fields, endpoints, self.served_asked.emit)
         self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
         self.environment = label(wrap=True)
+        self.trial = push("Try the tests", "Run the project's tests now, with these settings", self._try)
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.check)
         self.problem, self.cost = label(role="bad", wrap=True), label(role="muted", wrap=True)
         self.measure = push("", "", self._measure)
-        self._measuring, self._sandboxed = False, True
+        self._measuring, self._sandboxed, self._can_be_tried = False, True, False
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
@@ -149,6 +152,7 @@ class RunDialog(QDialog):
         self.models.add_memory(rows)
         self._add_rows(rows, ASKED[1], parts[ASKED[1]])
         rows.addRow("", self.environment)
+        rows.addRow("", self.trial)
         self._asking_form = rows
         level_labels(rows)
         return rows
@@ -274,13 +278,19 @@ class RunDialog(QDialog):
                     each.label.setText(self.kind.nouns.capitalize())
         said = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
         self._asking_form.setRowVisible(self.environment, said)
+        self._asking_form.setRowVisible(self.trial, said and self._can_be_tried)
+
+    def _try(self) -> None:
+        self.say_environment("Running the tests…")
+        self.try_asked.emit(self.settings().oracle)
 
     def check(self) -> None:
         self.check_asked.emit(self.settings().oracle)
 
-    def say_environment(self, words: str, bad: bool = False) -> None:
-        """Say what the environment of the tests lacks, or that it lacks nothing."""
+    def say_environment(self, words: str, bad: bool = False, can_be_tried: bool = False) -> None:
+        """Say what the environment of the tests lacks, or that it lacks nothing; and whether they can be tried now."""
         say(self.environment, words, bad)
+        self._can_be_tried = can_be_tried
         self._tell()
 
     def _tell_cost(self) -> None:

@@ -255,7 +255,7 @@ _RULES = (
     _Rule(_program("tape"), "tape", "tap"),
     _Rule(_program("tap"), "tap --reporter=tap", "tap", dropped=_REPORTER),
     _Rule(_program("go test"), "go test -json", "go-json", "package", dropped=re.compile(r"\s-(?:v|json)(?=\s|$)")),
-    _Rule(_program("cargo test"), "cargo test --no-fail-fast", "cargo", ""),
+    _Rule(_program("cargo test"), "cargo test", "cargo", ""),
 )
 _WRAPPERS = re.compile(r"^(?:npx )?(?:c8|nyc)(?:\s+-\S+)*\s+")
 _VALUED = re.compile(r"-{1,2}(?:r|c|R|t|u|import|require|loader|config|reporter|ui|timeout|grep|env-file)")

@@ -144,6 +144,11 @@ class CommandOracle:
         versions = ", ".join(f"{name} {version}" for name, version in self._tools.versions.items() if version)
         return Suite(tests, dict(learned.excluded), coverage, learned.whole.seconds, versions, cached=cached)
 
+    @property
+    def trusted(self) -> int:
+        """How many tests may judge, as far as is known."""
+        return self._learned.whole.count if self._learned is not None else 0
+
     def _key(self) -> str:
         digest = hashlib.sha256()
         for path in sorted(self._root.rglob("*")):
