@@ -188,7 +188,8 @@ class Labelling(QObject):
         before, self._queue = self._queue.samples, make_queue(stock.rows, stock.labelled, asked)
         if not anew and shown is not None:
             # Of more samples others would be drawn: what was in turn stays so, and what came since stands behind it.
-            more = [each for each in self._queue.samples if each not in set(before)]
+            known = set(before)
+            more = [each for each in self._queue.samples if each not in known]
             room = max(asked.size - len(before), 0) if asked.size else len(more)
             self._queue.samples = [*before, *more[:room]]
             self._queue.go_to(shown)
