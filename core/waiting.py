@@ -11,6 +11,8 @@ from typing import TypeVar
 Beat = Callable[[], None]
 """Called a few times a second while something is waited for; what it raises ends the waiting."""
 STEP = 0.1
+PATIENCE = 10.0
+"""Seconds within which work ends that was told to."""
 T = TypeVar("T")
 
 
@@ -61,11 +63,18 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def patiently(work: Callable[[], T], beat: Beat) -> T:
+def patiently(work: Callable[[], T], beat: Beat, end: Callable[[], None] | None = None) -> T:
     """Run `work` in another thread and return or raise what it does; `beat` is called meanwhile, at least once.
 
-    What `beat` raises is raised at once, and `work` is left behind.
+    What `beat` raises is raised in the end: `end` has what `work` waits for end, and then `work` is waited for; without
+    an `end` it is left behind.
     """
     answer = in_thread(work)
-    beat()
-    return result_of(answer, beat)
+    try:
+        beat()
+        return result_of(answer, beat)
+    except BaseException:
+        if end is not None and not answer.done():
+            end()
+            wait((answer,), PATIENCE)
+        raise

@@ -78,7 +78,7 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
         settings = settings_for(project, path, settings)
         judged = open_judged(stack, project, settings, caller.notify, caller.report, python_only=False)
         control.checkpoint()
-        return patiently(partial(selected_item, judged, path, span), control.checkpoint)
+        return patiently(partial(selected_item, judged, path, span), control.checkpoint, stack.close)
 
 
 def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control: Control) -> Item:
@@ -89,7 +89,7 @@ def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control:
     project or a model changed since the run began, Cancelled; what is stored stays, and is not made again.
     """
     with ExitStack() as stack:
-        return _try(reopen(stack, run_id, store, emit, control), path, span)
+        return _try(reopen(stack, run_id, store, emit, control), path, span, stack)
 
 
 def probe_alone(
@@ -103,19 +103,19 @@ def probe_alone(
         # Before anything is tried: whatever becomes of that, the run itself draws nothing and is done.
         store.finish_run(run_id, "finished", [])
         store.rename_run(run_id, NAME)
-        return _try(
-            Run(run_id, parts.opened.settings, parts, store, emit, control, heard=Heard(fresh=False)), path, span
-        )
+        heard = Heard(fresh=False)
+        run = Run(run_id, parts.opened.settings, parts, store, emit, control, heard=heard)
+        return _try(run, path, span, stack)
 
 
-def _try(run: Run, path: str, span: Span) -> Item:
+def _try(run: Run, path: str, span: Span, stack: ExitStack) -> Item:
     trip, settings = run.parts.trip, run.settings
     if not isinstance(trip, SelectsCode):
         kind = task(settings.task)
         raise UserError(
             f"Run {run.id} is about {kind.nouns}: selected code is no {kind.noun}.", "Choose a run on regions of code."
         )
-    item = patiently(partial(trip.select, path, span), run.control.checkpoint)
+    item = patiently(partial(trip.select, path, span), run.control.checkpoint, stack.close)
     item_id = run.store.add_item(run.id, item)
     stored = run.store.reader.item(item_id)  # which may be the run's own
     run.emit(ItemReady(run.id, item_id, stored, run.store.change))

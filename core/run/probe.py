@@ -87,7 +87,7 @@ def judge_span(
         oracle = judged.oracle
         how = oracle.judge_now if isinstance(oracle, LearnsLater) else oracle.judge
         judge = partial(how, Candidate(source, span, replacement), tests, every_test=True)
-        return patiently(judge, partial(report, "judging", 0, 1))
+        return patiently(judge, partial(report, "judging", 0, 1), stack.close)
 
 
 def _source(codebase: Codebase, path: str) -> SourceFile:

@@ -25,6 +25,8 @@ from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.types import SIGNATURE, Report
 
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
+TEXTS_HELD = 10_000
+"""Candidates whose texts are held at a time."""
 PERTURBED = ("edit_sim", "chrf", "bleu", "codebleu", CRYSTAL)
 
 
@@ -117,23 +119,27 @@ def score_runs(
     done = 0
     for run_id in run_ids:
         corpus, shared = corpus_of(store.reader, run_id)
-        found = pairs(store.reader.candidates(run_id), corpus, model)
-        if perturb:
-            changed = (perturbed(pair, how, corpus, model) for pair in found for how in PERTURBATIONS)
-            found += [each for each in list(changed) if each is not None]
-        texts = [pair for pair in found if pair.missing - set(BY_VECTORS)]
-        _score_texts(store, run_id, texts, shared, report)
-        scored = {pair.row.sample_id for pair in texts}
-        if embedder is not None:
-            vectors = [pair for pair in found if pair.names[BY_VECTORS[-1]] not in pair.row.scores]
-            _score_vectors(store, run_id, vectors, embedder, report)
-            scored |= {pair.row.sample_id for pair in vectors}
-        done += len(scored)
-        if found:
+        rows, kept = store.reader.candidates(run_id), set[str]()
+        for at in range(0, len(rows), TEXTS_HELD):
+            ids = [row.sample_id for row in rows[at : at + TEXTS_HELD]]
+            found = pairs(store.reader.candidates(run_id, ids), corpus, model)
+            if perturb:
+                changed = (perturbed(pair, how, corpus, model) for pair in found for how in PERTURBATIONS)
+                found += [each for each in list(changed) if each is not None]
+            texts = [pair for pair in found if pair.missing - set(BY_VECTORS)]
+            _score_texts(store, run_id, texts, shared, report)
+            scored = {pair.row.sample_id for pair in texts}
+            if embedder is not None:
+                vectors = [pair for pair in found if pair.names[BY_VECTORS[-1]] not in pair.row.scores]
+                _score_vectors(store, run_id, vectors, embedder, report)
+                scored |= {pair.row.sample_id for pair in vectors}
+            done += len(scored)
+            kept |= {pair.names[CRYSTAL] for pair in found}
+        if rows:
             # CrystalBLEU depends on what the run's references share. When items came since, its scores have another
             # name, and those under the old one are of no use.
             for sign in (":", "@") if perturb else (":",):
-                store.drop_scores(run_id, f"{CRYSTAL}{sign}", {pair.names[CRYSTAL] for pair in found})
+                store.drop_scores(run_id, f"{CRYSTAL}{sign}", kept)
     return done
 
 

@@ -191,7 +191,8 @@ def read_item(row: Row, measures: Mapping[str, float]) -> ItemRow:
 
 def read_candidate(row: Row, scores: Mapping[str, float]) -> CandidateRow:
     """Return a judged sample with the text it stands for."""
-    return frozen(CandidateRow, row, passed=bool(row["passed"]), origin=_mapping(row["origin"]), scores=scores)
+    given = {"text": row.get("text", ""), "reference": row.get("reference", "")}
+    return frozen(CandidateRow, row, passed=bool(row["passed"]), origin=_mapping(row["origin"]), scores=scores, **given)
 
 
 @lru_cache(maxsize=4096)

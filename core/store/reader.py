@@ -295,13 +295,20 @@ class Reader:
         rows = self._rows(SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
 
-    def candidates(self, run_id: int) -> list[CandidateRow]:
-        """Return every judged piece of code of a run, baselines included, with its item's own text and its scores."""
+    def candidates(self, run_id: int, of: Sequence[int] | None = None) -> list[CandidateRow]:
+        """Return every judged piece of code of a run, baselines included, with its scores.
+
+        Of the samples `of` these ids, and of them alone, with its text and its item's own: all of a run are too many.
+        """
         with self._snapshot():
             scores = self._values(SCORES_OF_RUN, run_id)
             kind = known(self._run(run_id)["task"])
             roles = [role for role, named in kind.roles.items() if named.answers] if kind is not None else []
-            rows = self._named(CANDIDATES, {"run": run_id, "roles": json.dumps(roles)})
+            asked: dict[str, int | str] = {"run": run_id, "roles": json.dumps(roles)}
+            if of is None:
+                rows = self._named(CANDIDATES.format("", ""), asked)
+            else:
+                rows = self._named(CANDIDATES.format(*WITH_TEXTS), asked | {"of": json.dumps(of)})
         return [coding.read_candidate(row, scores.get(row["sample_id"], {})) for row in rows]
 
     def changes(
@@ -598,17 +605,17 @@ SCORED_CODE = f"""
 
 
 CANDIDATES = f"""
-    SELECT s.id AS sample_id, s.item_id, i.key, s.role, s.text, i.text AS reference, i.origin,
-        v.outcome = 'pass' AS passed
+    SELECT s.id AS sample_id, s.item_id, i.key, s.role, i.origin, v.outcome = 'pass' AS passed{{}}
     FROM items i
     JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code'
-        AND s.role IN (SELECT value FROM json_each(:roles)) AND s.author <> 'reference'
+        AND s.role IN (SELECT value FROM json_each(:roles)) AND s.author <> 'reference'{{}}
     JOIN {_LAST_VERDICT}
     WHERE i.run_id = :run AND i.admitted AND NOT i.extra AND i.form = 'code' AND i.text <> ''
         AND v.outcome <> 'infrastructure'
     ORDER BY i.id, s.id
 """
 """Every judged piece of code that somebody wrote in the place of its item's own text."""
+WITH_TEXTS = ", s.text, i.text AS reference", " AND s.id IN (SELECT value FROM json_each(:of))"
 
 SCORES_OF_RUN = """
     SELECT c.sample_id, c.metric, c.value FROM items i

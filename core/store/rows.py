@@ -488,6 +488,7 @@ class CandidateRow:
         key: of the item.
         scores: those stored against the item's own text, by metric.
         origin: as in `core.types.Item`.
+        text, reference: empty where they were not asked for.
     """
 
     sample_id: int
@@ -495,10 +496,10 @@ class CandidateRow:
     key: str
     role: str
     passed: bool
-    text: str
-    reference: str
     origin: Mapping[str, str] = field(hash=False)
     scores: Mapping[str, float] = field(hash=False)
+    text: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)

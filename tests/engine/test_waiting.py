@@ -39,3 +39,12 @@ def test_a_stop_ends_any_waiting_at_once() -> None:
 def test_work_that_is_done_at_once_is_not_given_to_somebody_who_stopped() -> None:
     with pytest.raises(Cancelled):
         patiently(lambda: None, stop)
+
+
+def test_work_that_can_be_ended_is_waited_for_so_that_no_thread_is_left() -> None:
+    release = threading.Event()
+    before = threading.active_count()
+    with pytest.raises(Cancelled):
+        patiently(release.wait, stop, release.set)
+    time.sleep(0.1)  # the thread's own last steps
+    assert threading.active_count() == before

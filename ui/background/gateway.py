@@ -88,6 +88,10 @@ class _Answer:
     failed: bool = False
 
 
+_Asked = tuple[int, Callable[[Any], object], Callable[[Exception], object]]
+"""The turn of a question, and who is told its answer, or its error."""
+
+
 class Gateway(QObject):
     """Runs work off the main thread, delivers results on it, and owns every thread.
 
@@ -103,12 +107,11 @@ class Gateway(QObject):
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="gateway")
         self._lanes: dict[str, ThreadPoolExecutor] = {}
         self._farewells: dict[str, Callable[[], None]] = {}
-        self._turns: dict[str, int] = {}
+        self._turn = 0
         self._waiting: dict[str, Future[None]] = {}
-        self._asked: dict[str, tuple[Callable[[Any], object], Callable[[Exception], object]]] = {}
+        self._asked: dict[str, _Asked] = {}
         self._owned: list[Stoppable] = []
         self._closed = False
-        self._carried = 0
         # Emitted in a pool thread, delivered in this one: Qt queues a call between objects of different threads.
         self._answered.connect(self._deliver)
 
@@ -123,32 +126,33 @@ class Gateway(QObject):
         """Run `work` in the pool (or, in order, in `lane`), then `on_result` or `on_error` here, unless superseded."""
         if self._closed:
             return
-        # The answer will carry this number. Should the key be asked again meanwhile, the numbers no longer agree.
-        turn = self.cancel(key)
+        self.cancel(key)
         executor = self._pool if lane is None else self._lane(lane)
-        self._asked[key] = on_result, on_error or self.failed.emit
-        self._waiting[key] = executor.submit(self._run, key, turn, work)
+        self._waiting[key] = executor.submit(self._run, key, self._ask(key, on_result, on_error), work)
 
     def carry_out(self, work: Callable[[], T], on_result: Callable[[T], None], lane: str) -> Future[None]:
         """Run `work` in a lane come what may: no later request drops it, and closing waits for it.
 
         An error is reported by `failed`.
         """
-        self._carried += 1
-        key = f"carry out {self._carried}"
-        self._turns[key] = 0
-        self._asked[key] = on_result, self.failed.emit
-        return self._lane(lane).submit(self._run, key, 0, work)
+        key = f"carry out {self._turn + 1}"
+        return self._lane(lane).submit(self._run, key, self._ask(key, on_result, None), work)
 
-    def cancel(self, key: str) -> int:
-        """Drop what is on its way for `key`; gives the key's new turn."""
+    def _ask(
+        self, key: str, on_result: Callable[[Any], object], on_error: Callable[[Exception], object] | None
+    ) -> int:
+        """Note who is told the answer. It will carry the number of this turn; asked again, the numbers differ."""
+        self._turn += 1
+        self._asked[key] = self._turn, on_result, on_error or self.failed.emit
+        return self._turn
+
+    def cancel(self, key: str) -> None:
+        """Drop what is on its way for `key`."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
         # The callbacks go at once: they hold widgets, which no background thread may be the last to let go of.
         self._asked.pop(key, None)
-        self._turns[key] = self._turns.get(key, 0) + 1
-        return self._turns[key]
 
     def own(self, thread: Stoppable) -> None:
         """Stop and join `thread` at close."""
@@ -213,8 +217,9 @@ class Gateway(QObject):
     @Slot(object)
     def _deliver(self, answer: _Answer) -> None:
         """Hand the answer over, on the main thread, if nobody asked again."""
-        if self._closed or self._turns.get(answer.key) != answer.turn:
+        asked = self._asked.get(answer.key)
+        if self._closed or asked is None or asked[0] != answer.turn:
             return
         self._waiting.pop(answer.key, None)
-        on_result, on_error = self._asked.pop(answer.key)
+        _, on_result, on_error = self._asked.pop(answer.key)
         (on_error if answer.failed else on_result)(answer.value)
