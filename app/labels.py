@@ -18,9 +18,15 @@ from rtc_inspector.core.analyses.agreement import Agreement, Estimate, PairAgree
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.results import open_reader, open_store
-from rtc_inspector.core.store.label_import import import_labels
-from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
-from rtc_inspector.core.store.labels import mode_names, named, write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.store.labels import (
+    import_labels,
+    labelling_interface,
+    mode_names,
+    named,
+    write_label_studio,
+    write_labels_csv,
+    write_labels_jsonl,
+)
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.taxonomy import TaxonomyFile
 

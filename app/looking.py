@@ -16,7 +16,7 @@ from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.oracle.verdicts import headline
-from rtc_inspector.core.run.probe import judge_span, sample_items
+from rtc_inspector.core.run.by_hand import judge_span, sample_items
 from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 

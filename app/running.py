@@ -28,8 +28,8 @@ from rtc_inspector.core.kinds import IMPORTED, TASKS, configured, project_of, ta
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, RunStarted
 from rtc_inspector.core.run.many import SeriesFinished, resume, start
+from rtc_inspector.core.run.opening import Emit
 from rtc_inspector.core.run.results import open_reader, open_store
-from rtc_inspector.core.run.state import Emit
 from rtc_inspector.core.settings import RunSettings, SamplesSettings
 from rtc_inspector.core.settings.setting import check, with_values
 from rtc_inspector.core.store.files import network_caution

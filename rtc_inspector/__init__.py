@@ -18,7 +18,7 @@ from rtc_inspector.core import __version__ as __version__
 if TYPE_CHECKING:  # each of these takes longer to load than most programs need
     from rtc_inspector.core.figures import Figure
     from rtc_inspector.core.run.control import Control
-    from rtc_inspector.core.run.state import Emit
+    from rtc_inspector.core.run.opening import Emit
     from rtc_inspector.core.settings import EndpointSettings, RunSettings
     from rtc_inspector.core.settings.project_file import ProjectFile
     from rtc_inspector.core.store.reader import Reader
@@ -76,7 +76,7 @@ def judge(project: str | Path, path: str, start: int, end: int, replacement: str
 
     `settings` are those of `rtc-inspector judge`, with underscores. Raises UserError.
     """
-    from rtc_inspector.core.run.probe import judge_span
+    from rtc_inspector.core.run.by_hand import judge_span
     from rtc_inspector.core.types import Span
 
     asked, _ = _settings(Path(project), None, settings)

@@ -16,8 +16,7 @@ from rtc_inspector import resources
 from rtc_inspector.core.kinds import known
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.background.gateway import Gateway, Scribe
 from rtc_inspector.ui.background.turns import IdleWork
 from rtc_inspector.ui.labels.controls import name_keys
 from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling

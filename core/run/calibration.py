@@ -17,8 +17,7 @@ from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from rtc_inspector.core.models.styles import Calibration, StyleScore, calibration_key, possible_styles
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
-from rtc_inspector.core.trips.judged import Judged, open_judged
-from rtc_inspector.core.trips.selected import selected_item
+from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
 from rtc_inspector.resources import path as resource
 

@@ -25,7 +25,7 @@ from rtc_inspector.core.store.rows import TRIAL, PaceRow
 from rtc_inspector.core.types import Form
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.run.state import Emit
+    from rtc_inspector.core.run.opening import Emit
 
 NEWEST = 3
 """Runs that are measured by: a machine does not stay what it was."""

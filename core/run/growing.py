@@ -20,7 +20,7 @@ from rtc_inspector.core.generation import Extraction, Fed, Generation, Model, Pr
 from rtc_inspector.core.kinds import article, role_title, task
 from rtc_inspector.core.models.answers import thought_tokens
 from rtc_inspector.core.run.events import MeasuresReady, Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
-from rtc_inspector.core.run.state import Budget, Pace, Run
+from rtc_inspector.core.run.opening import Budget, Pace, Run
 from rtc_inspector.core.store.rows import SampleRow, Tree
 from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, Given, Step, read
 from rtc_inspector.core.types import Form, Item, Outcome, Verdict

@@ -25,8 +25,18 @@ from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run import pipeline
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import RunFinished
-from rtc_inspector.core.run.opening import WhenNeeded, enter_cluster, open_models, record, require_same
-from rtc_inspector.core.run.state import Caller, Emit, Made, Parts, Run
+from rtc_inspector.core.run.opening import (
+    Caller,
+    Emit,
+    Made,
+    Parts,
+    Run,
+    WhenNeeded,
+    enter_cluster,
+    open_models,
+    record,
+    require_same,
+)
 from rtc_inspector.core.settings import NamedModel, RunSettings, share_cores
 from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.reader import Reader

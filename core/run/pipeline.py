@@ -19,8 +19,7 @@ from rtc_inspector.core.kinds import task
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import ItemReady, Notice, RunFinished, RunStarted
 from rtc_inspector.core.run.growing import Growing, Work
-from rtc_inspector.core.run.opening import open_parts, record, reopen
-from rtc_inspector.core.run.state import Caller, Emit, Pace, Run
+from rtc_inspector.core.run.opening import Caller, Emit, Pace, Run, open_parts, record, reopen
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.rows import ItemRow

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -365,3 +366,72 @@ def _is_full(folder: Path) -> bool:
         return shutil.disk_usage(folder).free < _LITTLE
     except OSError:
         return False
+
+
+# ---- who works on a run
+
+_PATIENCE = 0.5
+"""Seconds to wait for somebody who only looks whether a run is claimed."""
+
+
+def _lock_file(database: Path, run_id: int) -> Path:
+    return database.with_name(f"{database.name}.run{run_id}.lock")
+
+
+class Claim:
+    """The right to work on one run, until released or until this process ends."""
+
+    def __init__(self, database: Path, run_id: int) -> None:
+        """Take the claim. Raises StoreError when somebody else holds it, OSError when no file can be made."""
+        self._path = _lock_file(database, run_id)
+        deadline = time.monotonic() + _PATIENCE
+        while (handle := _take(self._path)) is None:
+            if time.monotonic() > deadline:
+                raise StoreError(
+                    f"Run {run_id} is being worked on by another window or command.",
+                    "Stop it there first, or wait until it ends.",
+                )
+            time.sleep(0.02)
+        self._handle = handle
+
+    def release(self) -> None:
+        """Let go and take the file away; idempotent."""
+        if self._handle < 0:
+            return
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._handle)
+        self._handle = -1
+
+
+def is_claimed(database: Path, run_id: int) -> bool:
+    """Return whether a living process works on the run."""
+    try:
+        handle = os.open(_lock_file(database, run_id), os.O_RDONLY | platform.PRIVATE)
+    except OSError:
+        return False
+    try:
+        # Shared, so that two who only look do not take each other for somebody at work.
+        platform.lock(handle, shared=True)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _take(path: Path) -> int | None:
+    """Return an open, locked handle, or None while somebody else holds the lock or has just removed the file."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | platform.PRIVATE, 0o644)
+    try:
+        platform.lock(handle)
+        # Its holder may have removed the file between our opening and locking it; a lock on a file without a name keeps
+        # nobody out.
+        if path.stat().st_ino == os.fstat(handle).st_ino:
+            return handle
+    except (FileNotFoundError, BlockingIOError):
+        pass
+    except OSError:  # a file system without locks: better an unguarded run than none
+        return handle
+    os.close(handle)
+    return None

@@ -7,14 +7,19 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.generation import Role
 from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.core.store.writer import Store
+
 
 Row = dict[str, Any]
 LINE_END = "\r\n"
@@ -140,3 +145,167 @@ def _given(row: Mapping[str, Any]) -> FileLabel:
         raise ValueError("no mode, no note or no annotator")
     kind = LabelKind(row.get("kind") or LabelKind.LABEL)
     return FileLabel(int(row["sample_id"]), mode, annotator, note, kind)
+
+
+# ---- Label Studio
+
+NOBODY_NAMED = "label-studio"
+_INTERFACE = """\
+<View>
+  <Header value="$path"/>
+  <Text name="description" value="$description"/>
+  <Text name="old" value="$old"/>
+  <Text name="original" value="$original"/>
+  <Text name="text" value="$text"/>
+  <Choices name="mode" toName="text" choice="multiple">
+{choices}
+  </Choices>
+  <TextArea name="note" toName="text" maxSubmissions="1"/>
+</View>
+"""
+DATA = ("run_id", "sample_id", "path", "description", "old", "original", "text")
+"""What a task carries; `old` is an edit's old code, and empty for a region."""
+_STUDIO_REMEDY = "Choose a JSON file that Label Studio exported from tasks which were written here."
+
+
+def labelling_interface(taxonomy: Taxonomy) -> str:
+    """Return the labelling configuration that the tasks are made for: to be pasted into a project's settings."""
+    return _INTERFACE.format(
+        choices="\n".join(_choice(mode.id, mode.name, f"{mode.about} {mode.guide}") for mode in taxonomy.offered)
+    )
+
+
+def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, unlabelled: bool = False) -> int:
+    """Write a JSON list with one task a labelled sample; return their number. Raises StoreError, OSError.
+
+    unlabelled: reconstructions without a label become tasks too, to be labelled there.
+    """
+    tasks: dict[int, dict[str, Any]] = {}
+    for row in label_rows(reader, runs):
+        made = tasks.setdefault(row["sample_id"], _task(row))
+        made["annotations"].append(_annotation(row))
+    if unlabelled:
+        for run_id in runs:
+            rows = reader.reconstructions(run_id)
+            whole = {each.sample_id for each in rows}
+            for row in subjects(reader, dict.fromkeys(each.item_id for each in rows)):
+                if row["role"] == Role.BACKWARD and row["sample_id"] in whole:
+                    tasks.setdefault(row["sample_id"], _task(row))
+    json.dump(list(tasks.values()), stream, ensure_ascii=False, indent=1)
+    return len(tasks)
+
+
+def read_label_studio(text: str) -> Iterator[FileLabel]:
+    """Yield the labels in an exported file. Raises UserError."""
+    try:
+        for task in json.loads(text):
+            for annotation in task.get("annotations", ()):
+                if not annotation.get("was_cancelled"):
+                    yield _given_there(int(task["data"]["sample_id"]), annotation)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+        raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _STUDIO_REMEDY) from error
+
+
+def _choice(mode: str, name: str, about: str) -> str:
+    said = escape(" ".join(f"{name}: {about}".split()))
+    return f'    <Choice value="{escape(mode)}" hint="{said}"/>'
+
+
+def _task(row: Mapping[str, Any]) -> dict[str, Any]:
+    data = {key: row[key] for key in DATA}
+    return {"data": data, "annotations": []}
+
+
+def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
+    modes = row["mode"].split()
+    result = [_result("mode", "choices", {"choices": modes})] if modes else []
+    if row["note"]:
+        result.append(_result("note", "textarea", {"text": [row["note"]]}))
+    return {
+        "unique_id": f"rtc-{row['run_id']}-{row['sample_id']}-{row['label_id']}",
+        "created_username": row["annotator"],
+        "created_at": row["made_at"],
+        "ground_truth": row["kind"] == LabelKind.ADJUDICATION,
+        "result": result,
+    }
+
+
+def _result(name: str, kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "text", "type": kind, "value": dict(value)}
+
+
+def _given_there(sample_id: int, annotation: Mapping[str, Any]) -> FileLabel:
+    values = {each["from_name"]: each["value"] for each in annotation["result"]}
+    said = values.get("note", {}).get("text", "")
+    note = said if isinstance(said, str) else "\n".join(said)
+    kind = LabelKind.ADJUDICATION if annotation.get("ground_truth") else LabelKind.LABEL
+    modes = [str(mode) for mode in values.get("mode", {}).get("choices", ())]
+    if not modes and not note:
+        raise LookupError("an annotation without a mode and without a note")
+    return FileLabel(sample_id, " ".join(modes), _annotator(annotation), note, kind)
+
+
+def _annotator(annotation: Mapping[str, Any]) -> str:
+    """Return whoever the file names: by user name, e-mail address or number."""
+    by = annotation.get("completed_by")
+    named = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
+    return str(named) if named is not None else NOBODY_NAMED
+
+
+# ---- into the store
+
+_IMPORT_REMEDY = "Choose the file of these runs, or open the database that it was written from."
+
+
+def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
+    """Add the labels that these runs do not have yet; return how many those were.
+
+    Raises UserError when it is no file of labels, or about samples that the runs have not. Then nothing is added.
+    """
+    given, samples = list(read_labels(text)), set(_samples(store, runs))
+    strange = [each.sample_id for each in given if each.sample_id not in samples]
+    if strange:
+        those = f"run {runs[0]}" if len(runs) == 1 else "these runs"
+        raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of {those}.", _IMPORT_REMEDY)
+    known = dict(_known(store, runs))
+    new = {_owner(each): each for each in given if known.get(_owner(each)) != _content(each)}
+    for each in new.values():
+        store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=each.kind)
+    return len(new)
+
+
+def read_labels(text: str) -> Iterator[FileLabel]:
+    """Read the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+    # A spreadsheet puts a byte order mark before what it saves.
+    begin = text.lstrip("\ufeff").lstrip()
+    if begin.startswith("label_id,"):
+        return read_labels_csv(begin)
+    return read_labels_jsonl(begin) if begin.startswith('{"label_id"') else read_label_studio(begin)
+
+
+Owner = tuple[int, str, LabelKind]
+Content = tuple[str, ...]
+
+
+def _owner(label: FileLabel) -> Owner:
+    """Return whose word a label is; a sample has one decision, whoever took it."""
+    return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
+
+
+def _content(label: FileLabel) -> Content:
+    by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
+    return " ".join(sorted(label.mode.split())), label.note, *by
+
+
+def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Owner, Content]]:
+    for run_id in runs:
+        for row in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
+            label = FileLabel(row.sample_id, row.mode, row.annotator, row.note, LabelKind(row.kind))
+            yield _owner(label), _content(label)
+
+
+def _samples(store: Store, runs: Sequence[int]) -> Iterator[int]:
+    for run_id in runs:
+        yield from (each.sample_id for each in store.reader.reconstructions(run_id))
+        for kept in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
+            yield kept.sample_id

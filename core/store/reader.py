@@ -18,8 +18,7 @@ from rtc_inspector.core.errors import Bug, StoreError
 from rtc_inspector.core.kinds import known, task
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store import coding
-from rtc_inspector.core.store.claims import is_claimed
-from rtc_inspector.core.store.files import canonical, explained, open_readable
+from rtc_inspector.core.store.files import canonical, explained, is_claimed, open_readable
 from rtc_inspector.core.store.rows import (
     NOTHING,
     Answers,

@@ -23,8 +23,7 @@ from rtc_inspector.core.errors import StoreError
 from rtc_inspector.core.generation import ModelInfo, Sample
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store import coding
-from rtc_inspector.core.store.claims import Claim
-from rtc_inspector.core.store.files import BUSY_SECONDS, canonical, explained, open_writable, require_in_place
+from rtc_inspector.core.store.files import BUSY_SECONDS, Claim, canonical, explained, open_writable, require_in_place
 from rtc_inspector.core.store.reader import Reader, unknown_run
 from rtc_inspector.core.store.rows import Interval, Tree
 from rtc_inspector.core.taxonomy import Taxonomy

@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.languages import PYTHON
 from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
 from rtc_inspector.core.oracle.command.commands import Command, find_command
 from rtc_inspector.core.oracle.command.oracle import open_command_oracle
 from rtc_inspector.core.oracle.factory import open_oracle
-from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.regions.admission import admit
+from rtc_inspector.core.regions.candidates import snap
+from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.protocol import Trip
@@ -212,3 +215,23 @@ def _say(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "")
         notify(f"{verb} {name}: {reason}.")
     if len(reasons) > shown:
         notify(f"{verb} {len(reasons) - shown} more.{where}")
+
+
+def selected_item(judged: Judged, path: str, span: Span) -> Item:
+    """Return the statements around `span`, of whatever length, covered when some line of them runs; `extra` is set.
+
+    Raises UserError when no statement of the project's own code is selected, ProjectError when they cannot be located.
+    """
+    source = judged.files.get(path)
+    if source is None:
+        raise UserError(
+            f"The project has no file {path} that its tests judge.", "Read the files again, then select once more."
+        )
+    if source.is_test:
+        raise UserError(f"{path} belongs to the tests, which are never sampled.", "Select lines of the code they test.")
+    region = snap(source, span)
+    if region is None:
+        raise UserError("No statement is selected.", "Select lines that hold code.")
+    # Any line, not all as for sampled regions: a person may well choose a branch that no test takes whole.
+    covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
+    return replace(admit(covered[0] if covered else region, source, judged.oracle), extra=True)

@@ -17,11 +17,10 @@ from rtc_inspector.core.regions.coverage import keep_coverage
 from rtc_inspector.core.regions.sampling import draw
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
-from rtc_inspector.core.trips.judged import Judged, open_judged
+from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import draw_items
 from rtc_inspector.core.trips.roundtrip import InFile
-from rtc_inspector.core.trips.selected import selected_item
 from rtc_inspector.core.types import Item, Notify, Region, Report, Span
 
 SAFE_SHARE = 0.2

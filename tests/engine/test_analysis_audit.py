@@ -124,7 +124,8 @@ def test_what_a_run_did_not_store_is_computed_from_the_texts(tmp_path: Path) -> 
         fill_store(store, tmp_path / "shop", 6, 3)
         store._db.execute("DELETE FROM scores")
         score_runs(store, [1], lambda *_: None)
-        for row in store.reader.candidates(1):
+        ids = [row.sample_id for row in store.reader.candidates(1)]
+        for row in store.reader.candidates(1, ids):
             expected = code_scores(row.text, row.reference)
             assert {name: row.scores[name] for name in expected} == pytest.approx(expected)
 

@@ -15,7 +15,7 @@ from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, VerdictReady
 from rtc_inspector.core.run.growing import Growing, Work
-from rtc_inspector.core.run.state import Pace, Parts, Run
+from rtc_inspector.core.run.opening import Pace, Parts, Run
 from rtc_inspector.core.settings import EditSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.opening import opener

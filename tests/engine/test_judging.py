@@ -17,8 +17,7 @@ from rtc_inspector.core.errors import Cancelled, ProjectError
 from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.growing import Growing, Work
-from rtc_inspector.core.run.opening import record
-from rtc_inspector.core.run.state import Pace, Parts, Run
+from rtc_inspector.core.run.opening import Pace, Parts, Run, record
 from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store

@@ -19,7 +19,7 @@ from rtc_inspector.core.models.function_prompts import MASK, extract_name, mask_
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
 from rtc_inspector.core.source.functions import functions
-from rtc_inspector.core.trips.functions import Widths
+from rtc_inspector.core.trips.cosmetic import Widths
 from rtc_inspector.core.types import Item, SourceFile, Span
 from rtc_inspector.resources.synonyms import synonyms
 

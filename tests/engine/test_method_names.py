@@ -18,6 +18,7 @@ NAMING = {
     "core/analyses/registry.py": "an analysis bears the name of its method",
     "core/models/edit_prompts.py": "whose words its prompts are",
     "core/models/prompts.py": "likewise",
+    "core/run/bundle.py": "a part of the settings",
     "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
     "core/settings/words.py": "whose words may be others",
     "core/source/directives.py": "a field of its files",

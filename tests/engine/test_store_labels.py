@@ -13,9 +13,13 @@ import pytest
 from factories import fill_store
 
 from rtc_inspector.core.errors import StoreError, UserError
-from rtc_inspector.core.store.label_import import import_labels
-from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
-from rtc_inspector.core.store.labels import write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.store.labels import (
+    import_labels,
+    labelling_interface,
+    write_label_studio,
+    write_labels_csv,
+    write_labels_jsonl,
+)
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.taxonomy import read_taxonomy
 from rtc_inspector.core.types import LabelKind

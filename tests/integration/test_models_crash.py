@@ -19,8 +19,7 @@ from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Notice
-from rtc_inspector.core.run.opening import open_models
-from rtc_inspector.core.run.state import Caller
+from rtc_inspector.core.run.opening import Caller, open_models
 from rtc_inspector.core.settings import ModelSettings, RunSettings
 
 SETTINGS = ModelSettings(threads=1)

@@ -14,13 +14,19 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.types import Report
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.store.writer import Store
+
 
 T = TypeVar("T")
 WORKERS = 3
@@ -138,9 +144,7 @@ class Gateway(QObject):
         key = f"carry out {self._turn + 1}"
         return self._lane(lane).submit(self._run, key, self._ask(key, on_result, None), work)
 
-    def _ask(
-        self, key: str, on_result: Callable[[Any], object], on_error: Callable[[Exception], object] | None
-    ) -> int:
+    def _ask(self, key: str, on_result: Callable[[Any], object], on_error: Callable[[Exception], object] | None) -> int:
         """Note who is told the answer. It will carry the number of this turn; asked again, the numbers differ."""
         self._turn += 1
         self._asked[key] = self._turn, on_result, on_error or self.failed.emit
@@ -223,3 +227,55 @@ class Gateway(QObject):
         self._waiting.pop(answer.key, None)
         _, on_result, on_error = self._asked.pop(answer.key)
         (on_error if answer.failed else on_result)(answer.value)
+
+
+LANE = "write"
+PATIENCE = 0.05
+"""Seconds a key waits for its commit, so that a label outlives whatever happens next; a busy disk may take longer."""
+OPENING = 1.0
+"""Seconds it waits where the database is still being opened: once at most, and only right after `prepare`."""
+
+
+class Scribe:
+    """Keeps one database open for writing, in a thread of its own. Nothing asked for is dropped."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._store: Store | None = None
+        self._last: Future[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Return whether something waits to be written."""
+        return self._last is not None and not self._last.done()
+
+    def prepare(self, database: Path) -> None:
+        """Open the database ahead of the first write."""
+        self.write(database, lambda store: None, wait=False)
+
+    def write(
+        self, database: Path, change: Callable[[Store], T], on_done: Callable[[T], None] = ignore, *, wait: bool = True
+    ) -> None:
+        """Commit a change; `on_done` gets what it returned. Errors go to the notices."""
+        self._gateway.on_lane_end(LANE, self._close)
+        self._last = self._gateway.carry_out(lambda: change(self._open(database)), on_done, LANE)
+        if wait:
+            try:
+                # The window stands still so long, on purpose: who labels and closes the lid at once has lost nothing.
+                self._last.result(timeout=PATIENCE if self._store else OPENING)
+            except NotYet:
+                return
+
+    def _open(self, database: Path) -> Store:
+        """Return the store of this file; called in the lane."""
+        if self._store is None or self._store.path != database.resolve():
+            from rtc_inspector.core.run.results import open_store  # in the lane: the window opens sooner
+
+            self._close()
+            self._store = open_store(database)
+        return self._store
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None

@@ -28,8 +28,7 @@ from rtc_inspector.core.figures.layout import Curve, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
 from rtc_inspector.ui.figures.cells import Cells, colour_of
 from rtc_inspector.ui.figures.plot import Plot
-from rtc_inspector.ui.reading.inspection import FIGURES, Inspection
-from rtc_inspector.ui.reading.rereading import Rereading
+from rtc_inspector.ui.reading.inspection import FIGURES, Inspection, Rereading
 from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.style.controls import (
     ElidedLabel,

@@ -13,19 +13,23 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rtc_inspector.core.errors import Bug, UserError
 from rtc_inspector.core.kinds import counted
-from rtc_inspector.core.store.label_import import import_labels
-from rtc_inspector.core.store.label_studio import labelling_interface, write_label_studio
-from rtc_inspector.core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
+from rtc_inspector.core.store.labels import (
+    import_labels,
+    labelling_interface,
+    mode_names,
+    write_label_studio,
+    write_labels_csv,
+    write_labels_jsonl,
+)
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from rtc_inspector.core.syntax import around
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind, SourceFile, TestResult
-from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.background.gateway import Scribe
 from rtc_inspector.ui.labels.controls import LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import TELLING, Asked, Labelled, LabelQueue, LabelRequest, QueueKind, make_queue
-from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt
-from rtc_inspector.ui.reading.rereading import Rereading
+from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
 from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.remembered import Remembered

@@ -14,7 +14,7 @@ from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import CONDITIONS, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.ui.background.scribe import Scribe
+from rtc_inspector.ui.background.gateway import Scribe
 from rtc_inspector.ui.reading.inspection import Inspection, Overview, Wanted
 from rtc_inspector.ui.shell.fields import level_labels, show_modal
 from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
