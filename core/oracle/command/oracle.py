@@ -259,7 +259,8 @@ class CommandOracle:
                 loaded = {path for process in traced.reply.get("traced", ()) for path, _ in process}
                 known = [path for path in tests if path in loaded] if loaded else tests
                 named = [path for path in known if re.search(r"[._-](test|spec)s?\.\w+$|(^|/)tests?[._-]", path)]
-                return sorted(named or known)
+                # Where most are named so, the others are what these share; else all are, and what holds none drops out.
+                return sorted(named if 2 * len(named) >= len(known) else known)
         return []
 
     def _lines(self, ran: Ran) -> Counts:
