@@ -151,7 +151,7 @@ def test_a_swap_on_a_swap_restores_the_function() -> None:
         if isinstance(found, Rewritten):
             swapped += 1
             assert done("swap", found.text(HERE, text), seed, "work") == text
-    assert swapped >= 20
+    assert swapped >= len(SEEDS) / 5, "too few to tell"
 
 
 def source(text: str) -> dict[str, SourceFile]:
