@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +27,7 @@ from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
     WITHOUT_EXTRA_BUFFERS,
     Memory,
+    build_version,
     estimate,
     found_gpus,
     gib,
@@ -44,6 +46,7 @@ from rtc_inspector.core.models.process import Crashed
 from rtc_inspector.core.models.styles import Calibration, expected_style, keep_calibration
 from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
+from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
 
@@ -264,7 +267,12 @@ def _calibration_words(entry: GgufEntry) -> str:
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Try each part for real. Exit 0 when a run is possible."""
-    findings = [_qt(), _llama(), _gpu(), _memory(), *_sandboxes(), _languages(), *_servers(options)]
+    findings = [
+        *(_qt(), _llama(), _bundled(), _gpu(), _memory()),
+        *_sandboxes(),
+        _languages(),
+        *_servers(options),
+    ]
     for finding in findings:
         if options.json:
             print_json(asdict(finding))
@@ -295,14 +303,15 @@ def _qt() -> Finding:
 
         return f"{QtGui.__name__.split('.')[0]} {version('pyside6-essentials')}"
 
-    remedy = "Install Qt's system libraries: `make demo` as root does, or names them."
-    return _tried("qt", attempt, remedy)
+    return _tried("qt", attempt, f"Install Qt's system libraries with `{system_install(QT)}`.")
 
 
 def _llama() -> Finding:
     def attempt() -> str:
         if find_spec("llama_cpp") is None:
             raise ImportError("The package llama-cpp-python is not installed.")
+        if not _bundled().works:
+            return f"{build_version()} is installed; without the bundled model it was not tried"
         try:
             usual = _evaluated(extra_buffers=True)
         except Crashed as crash:
@@ -313,10 +322,15 @@ def _llama() -> Finding:
         remember_crash(False)
         return f"{usual}, with extra buffers and without them"
 
-    finding = _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+    remedy = f'Install it with `"{sys.executable}" -m pip install llama-cpp-python`; it needs a C++ compiler.'
+    finding = _tried("llama.cpp", attempt, remedy)
     if finding.works and finding.detail.count(WITHOUT_EXTRA_BUFFERS):
         return replace(finding, remedy=f"For all of its speed build it anew: `{rebuild_without_amx()}`.")
     return finding
+
+
+def _bundled() -> Finding:
+    return _tried("bundled model", lambda: str(bundled_model()), "")
 
 
 def _evaluated(extra_buffers: bool) -> str:
@@ -335,12 +349,11 @@ def _gpu() -> Finding:
 
 
 def _memory() -> Finding:
-    """Return whether memory suffices for the model that is always there; `models` tells of the others."""
+    """Return whether memory suffices for the bundled model, where it is; `models` tells of the others."""
     free = memory_now()
-    try:
-        header = read_header(bundled_model())
-    except InspectorError as error:
-        return Finding("memory", False, f"{gib(free.free)} are free; {error.problem}", error.remedy)
+    if not _bundled().works:
+        return Finding("memory", True, f"{gib(free.free)} are free")
+    header = read_header(bundled_model())
     fits = not tight([header], ModelSettings(), free)
     remedy = "" if fits else "Close other programs."
     return Finding("memory", fits, estimate([header], ModelSettings(), free), remedy)

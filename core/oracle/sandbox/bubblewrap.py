@@ -30,6 +30,7 @@ from rtc_inspector.core.oracle.sandbox.host_system import (
 )
 from rtc_inspector.core.oracle.sandbox.process import LocalProcess, Process
 from rtc_inspector.core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits
+from rtc_inspector.core.packages import BUBBLEWRAP, system_install
 
 # Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
 # closes, and removes its control groups. bubblewrap's own parent-death signal cannot end it, for bubblewrap has given
@@ -284,7 +285,7 @@ class BubblewrapSandbox:
         found = shutil.which("bwrap")
         if found is None:
             raise SandboxError(
-                "bubblewrap is not installed.", "Install it, e.g. `apt install bubblewrap`, or use Docker."
+                "bubblewrap is not installed.", f"Install it with `{system_install(BUBBLEWRAP)}`, or use Docker."
             )
         self._program = found
         self._system: HostSystem = host_system()
