@@ -12,8 +12,8 @@ DEMOS = {"pocketlab": "demo", "shop-js": "shop-js"}
 
 
 def path(*parts: str) -> Path:
-    """The file or folder `parts` inside resources/. Raises FileNotFoundError."""
-    found = Path(str(files(__name__))).joinpath(*parts)
+    """Return the real path of the file or folder `parts` inside resources/. Raises FileNotFoundError."""
+    found = Path(str(files(__name__))).resolve().joinpath(*parts)  # a link in a checkout
     if not found.exists():
         raise FileNotFoundError(found)
     return found

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rtc_inspector.core.errors import ModelError
@@ -26,13 +27,15 @@ from rtc_inspector.core.models.devices import (
     unused_gpu,
 )
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm
 from rtc_inspector.core.models.gguf import GgufHeader, read_header
 from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.models.served import Served, choose, list_served, looked_into
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings
 from rtc_inspector.core.types import Notify
 from rtc_inspector.core.waiting import Beat, patiently, unheard
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.models.embedder import GgufEmbedder
 
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
@@ -150,7 +153,9 @@ def open_model(
 
 
 def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, beat: Beat) -> GgufEmbedder:
-    """The embedding model at `path`, else MiniLM from its package; raising from `beat` gives up. Raises ModelError."""
+    """Load the embedding model at `path`, else MiniLM; raising from `beat` gives up. Raises ModelError."""
+    from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm  # loads numpy
+
     file = Path(path) if path else packaged_minilm(notify)
     embedder = GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
     if said := slowed(embedder.info.build):

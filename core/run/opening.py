@@ -354,7 +354,7 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
 
 def language_asked(project: Path, settings: RunSettings) -> Language:
     """Return the language of most of the project's kinds of files, Python for what is no project. Raises UserError."""
-    regions = settings.task == "synthesis" and project.is_dir()
+    regions = task(settings.task).source.selected and project.is_dir()
     return languages_of(project, settings.oracle)[0] if regions else PYTHON
 
 

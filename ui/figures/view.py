@@ -27,7 +27,6 @@ from rtc_inspector.core.figures import (
 from rtc_inspector.core.figures.layout import Curve, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
 from rtc_inspector.ui.figures.cells import Cells, colour_of
-from rtc_inspector.ui.figures.plot import Plot
 from rtc_inspector.ui.reading.inspection import FIGURES, Inspection, Rereading
 from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.style.controls import (
@@ -49,6 +48,7 @@ from rtc_inspector.ui.style.theme import SPACE
 if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure
     from rtc_inspector.core.store.reader import Reader
+    from rtc_inspector.ui.figures.plot import Plot
 
 
 class FigureFeed(QObject):
@@ -200,6 +200,8 @@ class FigureView(QWidget):
     @cached_property
     def plot(self) -> Plot:
         """Return the widget that draws, made when it is first needed."""
+        from rtc_inspector.ui.figures.plot import Plot  # loads pyqtgraph
+
         made = Plot()
         made.pointed.connect(self._say)
         made.opened.connect(lambda mark: self._open(mark.links))
