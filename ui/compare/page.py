@@ -16,7 +16,7 @@ from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.compare import REFERENCE
 from rtc_inspector.ui.compare.summary import Summary
 from rtc_inspector.ui.compare.traces import Traces, TraceSide
-from rtc_inspector.ui.figures.view import ExportButton
+from rtc_inspector.ui.figures.feed import ExportButton
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row
 from rtc_inspector.ui.style.fonts import TextSize

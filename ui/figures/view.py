@@ -1,14 +1,14 @@
-"""Figures in the window: one, several with switches between, their export, and what reads them while a run goes on."""
+"""Figures in the window: one, and several with switches between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPixmap
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QLabel, QStackedWidget, QWidget
 
 from rtc_inspector.core.figures import (
@@ -27,12 +27,11 @@ from rtc_inspector.core.figures import (
 from rtc_inspector.core.figures.layout import Curve, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
 from rtc_inspector.ui.figures.cells import Cells, colour_of
-from rtc_inspector.ui.reading.inspection import FIGURES, Inspection, Rereading
-from rtc_inspector.ui.shell.fields import ask_where
+from rtc_inspector.ui.figures.feed import ExportButton
+from rtc_inspector.ui.figures.plot import Plot
 from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     Flow,
-    MenuButton,
     bind,
     button,
     column,
@@ -41,112 +40,11 @@ from rtc_inspector.ui.style.controls import (
     on_ground,
     row,
     switch,
-    to_clipboard,
 )
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure
-    from rtc_inspector.core.store.reader import Reader
-    from rtc_inspector.ui.figures.plot import Plot
-
-
-class FigureFeed(QObject):
-    """`read(figures)`: what the analyses of the runs' kinds made of them, as they stand now; `failed(error)`."""
-
-    read = Signal(object)
-    failed = Signal(object)
-
-    def __init__(self, inspection: Inspection, parent: QObject, key: str = "figures") -> None:
-        """`key`: feeds with other keys do not disturb each other."""
-        super().__init__(parent)
-        self._runs: tuple[int, ...] = ()
-        self._chosen: dict[str, str] = {}
-        self._stale = False
-        self._reading = Rereading(inspection, self, key, FIGURES, times=2)
-        self._reading.rested.connect(self._ask)
-
-    def note(self, *runs: int) -> None:
-        """Read the runs on show, now or after a rest: something was stored for them, or they are others."""
-        if runs != self._runs:
-            self._runs = runs
-            # Figures of the runs before must not come up under the names of these.
-            self._reading.forget()
-        self._stale = True
-        self._ask()
-
-    def choose(self, name: str, value: str) -> None:
-        """Make the figures with another choice, e.g. another metric; at once, for somebody waits."""
-        self._chosen[name] = value
-        self._reading.forget()
-        self._stale = True
-        self._ask()
-
-    def _ask(self) -> None:
-        if self._stale and self._runs and not self._reading.busy:
-            self._stale = False
-            question = partial(_analysed, self._runs, dict(self._chosen))
-            self._reading.ask(question, self.read.emit, self.failed.emit)
-
-
-def _analysed(runs: tuple[int, ...], chosen: dict[str, str], reader: Reader) -> list[Figure]:
-    from rtc_inspector.core.analyses.registry import analyse  # in the background: the window opens sooner
-
-    return analyse(reader, runs, chosen=chosen)
-
-
-SCALE = 2
-"""Pixels of a picture for each on screen."""
-SMALLEST = QSize(760, 440)
-"""Of what is drawn, before it is scaled, unless its own size is fixed."""
-
-
-def write_picture(shown: QWidget, path: Path) -> None:
-    """Write the widget as it looks, in room enough for its words, at twice its size. Raises OSError."""
-    # Drawn larger than it may stand in a narrow window, where half of the names would be cut off.
-    before, size = shown.geometry(), shown.size().expandedTo(SMALLEST).boundedTo(shown.maximumSize())
-    picture = QPixmap(size * SCALE)
-    picture.setDevicePixelRatio(SCALE)
-    shown.resize(size)
-    layout = shown.layout()
-    if layout is not None:
-        # Qt would lay it out in the next turn of the loop: after the picture.
-        layout.activate()
-    shown.render(picture)
-    shown.setGeometry(before)
-    if not picture.save(str(path)):
-        raise OSError(f"{path} could not be written")
-
-
-class ExportButton(MenuButton):
-    """A menu: picture, table, copy the table. `failed(problem)` when a file cannot be written."""
-
-    failed = Signal(str)
-
-    def __init__(self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str]) -> None:
-        """`name`: what is exported, also the file's name; `shown` and `csv` are asked when they are needed."""
-        super().__init__("Export", f"Export this {name} as a picture or a table")
-        self._name, self._shown, self._csv = name, shown, csv
-        self.offer("Picture (PNG)…", lambda: self._ask("PNG", "png"))
-        self.offer("Table (CSV)…", lambda: self._ask("CSV", "csv"))
-        self.offer("Copy table", lambda: to_clipboard(self._csv()))
-
-    def export(self, path: Path) -> None:
-        """Write a table for `.csv`, else a picture. Raises OSError."""
-        if path.suffix.lower() == ".csv":
-            path.write_text(self._csv(), "utf-8", newline="")
-        else:
-            write_picture(self._shown(), path)
-
-    def _ask(self, kind: str, ending: str) -> None:
-        """Ask for a file name and write there."""
-        path = ask_where(self, f"Export {self._name}", f"{self._name}.{ending}", f"{kind} (*.{ending})", ending)
-        if path is None:
-            return
-        try:
-            self.export(path)
-        except OSError as error:
-            self.failed.emit(f"The {self._name} could not be written: {error}. Choose another folder.")
 
 
 MOST_NAMED, MOST_VALUED = 8, 3
@@ -200,8 +98,6 @@ class FigureView(QWidget):
     @cached_property
     def plot(self) -> Plot:
         """Return the widget that draws, made when it is first needed."""
-        from rtc_inspector.ui.figures.plot import Plot  # loads pyqtgraph
-
         made = Plot()
         made.pointed.connect(self._say)
         made.opened.connect(lambda mark: self._open(mark.links))

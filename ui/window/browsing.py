@@ -20,7 +20,7 @@ from rtc_inspector.core.types import Codebase, Form, TestResult
 from rtc_inspector.ui.background.turns import Turns, Work
 from rtc_inspector.ui.code.code_feed import CodeFeed
 from rtc_inspector.ui.code.view import Sampling, present_path
-from rtc_inspector.ui.figures.view import FigureFeed
+from rtc_inspector.ui.figures.feed import FigureFeed
 from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, sample_name, scored_against
 from rtc_inspector.ui.project.history import HistoryFeed
 from rtc_inspector.ui.project.tree import first_code, listed_files

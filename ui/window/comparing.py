@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.background.turns import Work
-from rtc_inspector.ui.figures.view import FigureFeed
+from rtc_inspector.ui.figures.feed import FigureFeed
 from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Rereading, Trace, read_trace
 from rtc_inspector.ui.shell.notices import say_in_place
 from rtc_inspector.ui.window.browsing import Browsing
