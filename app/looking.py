@@ -16,7 +16,6 @@ from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.oracle.verdicts import headline
-from rtc_inspector.core.run.by_hand import judge_span, sample_items
 from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 
@@ -41,6 +40,8 @@ def add_commands(commands: Any) -> None:
 
 def sample_command(options: argparse.Namespace) -> int:
     """Print the regions or edits a run with this seed would take."""
+    from rtc_inspector.core.run.by_hand import sample_items  # loads what reads and writes runs
+
     found: list[Item] = []
     settings = shared.sampling_settings(options)
     try:
@@ -72,6 +73,8 @@ def _print_items(found: list[Item], noun: str) -> None:
 
 def judge_command(options: argparse.Namespace) -> int:
     """Print the verdict on one replaced span."""
+    from rtc_inspector.core.run.by_hand import judge_span  # loads what reads and writes runs
+
     with Display(options.json) as display:
         verdict = judge_span(
             options.project,
