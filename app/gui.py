@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from rtc_inspector import resources
 from rtc_inspector.app.paths import bundles_folder, taxonomy_folder
 from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.store.files import hold_open
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
@@ -32,6 +33,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
 
     Without a project the last one is opened.
     """
+    hold_open()
     remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder(), bundles_folder())
     _scale(remembered.scale)
     app = QApplication.instance() or QApplication([NAME])

@@ -256,6 +256,7 @@ def _sample(role: Role, index: int, prompt: str, text: str, choose: random.Rando
         seconds=round(choose.uniform(0.3, 2.0), 3),
         finish_reason="stop",
         recitation=recited,
+        model="forward" if forward else "backward",
     )
 
 

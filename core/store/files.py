@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -118,6 +121,7 @@ def open_writable(path: Path) -> Connection:
             _prepare(db)
             create(db)
             db.log = _place(f"{path}-wal")
+            _hold(path)
         except BaseException:
             db.close()
             raise
@@ -255,6 +259,37 @@ def connect(path: Path, mode: str, immutable: bool = False) -> Connection:
     )
     db.path, db.place = path, _place(path)
     return db
+
+
+_KEEPER = """
+import signal, sqlite3, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+sys.stdin.buffer.read()
+"""
+"""Holds a shared lock on a database until its standard input ends: nobody else can take himself for the last reader."""
+_keepers: dict[Path, subprocess.Popen[bytes]] = {}
+_holding = threading.Event()
+
+
+def hold_open() -> None:
+    """Have a second process keep open each database that this one writes to from now on, as long as this one lives.
+
+    Windows call it: Qt's file dialogs open and close every file of a folder to choose its icon, by which a process
+    loses SQLite's locks. A program that closes the database then would remove the log, and what is stored here with it.
+    """
+    _holding.set()
+
+
+def _hold(path: Path) -> None:
+    if _holding.is_set() and path not in _keepers:
+        nowhere = subprocess.DEVNULL
+        command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(path)]
+        with suppress(OSError):  # no process can be started: the database is no worse off than without
+            _keepers[path] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+            )
 
 
 def _place(path: Path | str) -> _Place | None:

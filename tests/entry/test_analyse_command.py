@@ -58,7 +58,13 @@ def test_what_a_figure_leaves_to_choose_is_chosen_by_name(database: Path, capsys
 def test_several_runs_stand_side_by_side(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "1", "2", "--db", str(database), "--html", str(tmp_path / "a.html")]) == 0
     said = capsys.readouterr().out
-    for words in ("RTC and lift as regions are completed", "RTC, run 2", "By file, run 1", "RTC in runs 1 and 2"):
+    for words in (
+        "RTC as regions are completed",
+        "Lift as regions are completed",
+        "RTC, run 2",
+        "By file, run 1",
+        "RTC in runs 1 and 2",
+    ):
         assert words in said
     assert "RTC in runs 1 and 2" in (tmp_path / "a.html").read_text("utf-8")
 

@@ -16,8 +16,12 @@ FOREIGN = re.compile(
     r"|sudo [^.]*|git [^.]*|pip install [^`]*|--ctx-size"
 )
 """Commands of others, with their own options."""
-OTHERS = {"core/oracle/sessionplan.py", "core/oracle/environment.py", "ui/report/svg.py"}
-"""Files that read options of pytest and pip, or write style sheets."""
+OTHERS = {
+    *("core/oracle/sessionplan.py", "core/oracle/environment.py", "core/packages.py", "ui/report/svg.py"),
+    *(f"core/oracle/command/{name}.py" for name in ("commands", "oracle")),
+    *(f"core/languages/{name}.py" for name in ("go", "javascript", "rust", "typescript")),
+}
+"""Files that name options of pytest, pip, pacman and the test commands of other languages, or write style sheets."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 

@@ -46,9 +46,7 @@ NOT_RUN = {
 """Commands that are only read by the parser, and why."""
 WHOLE = ("README", "scripts")
 """Pages whose runs are made. Runs of others, of every method, go as far as their settings."""
-SMALL = (
-    "regions = 1\nforward-samples = 1\nforward-max-tokens = 4\nbackward-max-tokens = 4\nidentity-runs = 1\nsteps = 1\n"
-)
+SMALL = "regions = 1\nforward-samples = 1\nforward-max-tokens = 4\nbackward-max-tokens = 4\nsteps = 1\n"
 MODELS = ["model", "small", "large", "coder", "a", "b", "old", "new", "path/to/model", "path/to/models/one"]
 
 

@@ -59,7 +59,7 @@ def signs(pane: Pane) -> str:
 
 def test_without_a_pair_it_says_what_to_do(panel: DiffPanel) -> None:
     assert not panel.view.isVisible()
-    assert "round-trip panel" in panel._empty.accessibleName()
+    assert "once a sample is chosen" in panel._empty.accessibleName()
 
 
 def test_rows_are_aligned_and_signed(panel: DiffPanel) -> None:

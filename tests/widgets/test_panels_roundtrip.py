@@ -296,7 +296,13 @@ def test_the_first_line_stands_where_it_belongs(text: str, shown: list[str]) -> 
 def test_long_texts_never_widen_the_panel(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = replace(stored.admitted(), path="a/" * 60 + "module.py")
     first, *rest = stored.samples(item)
-    long = replace(first, text="word " * 200, truncated=True, finish_reason="length", recitation=0.9)
+    long = replace(
+        first,
+        extraction=replace(first.extraction, text="word " * 200),
+        truncated=True,
+        finish_reason="length",
+        recitation=0.9,
+    )
     panel.set_trace(item, [long, *rest])
     QApplication.processEvents()
     assert panel._list.width() <= panel.width()

@@ -14,7 +14,6 @@ from waiting import wait_until
 
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import recites
-from rtc_inspector.ui.project.regions import SCORE
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.style.appearance import Appearance
@@ -53,7 +52,7 @@ def sizes(window: MainWindow) -> list[int]:
     """Of rows and columns, whose text grows."""
     regions, files = window.parts.regions.table, window.parts.metrics.table
     rows = [view.verticalHeader().defaultSectionSize() for view in (regions, files)]
-    return [*rows, regions.columnWidth(SCORE), files.columnWidth(1), window.parts.tree.columnWidth(1)]
+    return [*rows, files.columnWidth(1), window.parts.tree.columnWidth(1)]
 
 
 def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, remembered: Remembered) -> None:

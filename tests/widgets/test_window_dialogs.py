@@ -375,8 +375,8 @@ def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
 
 
 def test_a_score_is_shown_with_its_interval_and_the_number_of_its_items() -> None:
-    assert score(Score(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75, n 7)"
-    assert score(Score(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10, n 7)"
+    assert score(Score(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75)"
+    assert score(Score(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10)"
     assert score(Score(None, None, None)) == "–"
 
 

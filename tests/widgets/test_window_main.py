@@ -95,8 +95,7 @@ def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
     assert len(parts.regions.regions.all_items) == 50
     assert f"run {run.id} · {run.items_complete}/{run.items_admitted} regions" in parts.status.summary.text()
     assert (
-        f"RTC {run.headline.value:.2f} ({run.headline.low:.2f}–{run.headline.high:.2f}, n "
-        in parts.status.summary.text()
+        f"RTC {run.headline.value:.2f} ({run.headline.low:.2f}–{run.headline.high:.2f})" in parts.status.summary.text()
     )
     assert parts.tree.files.index_of("shop/module_000.py").siblingAtColumn(1).data()
     assert parts.bar.project.value == str(case.root)

@@ -258,6 +258,7 @@ class Slot:
         assert process.stdout is not None and process.stderr is not None
         ends = {process.stdout.fileno(): Output(most), process.stderr.fileno(): Output(most >> 3)}
         outputs, killed = list(ends.values()), ""
+        assert sys.platform == "linux", "there is no other system that this runs on"
         handle = os.pidfd_open(process.pid)
         for each in ends:
             os.set_blocking(each, False)
