@@ -94,6 +94,8 @@ def world(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "edits.jsonl").write_text('{"old": "area = side * 1 + 0", "new": "area = side * side"}\n')
     shutil.copy(resource("benchmark", "tour.ipynb"), tmp_path)
     shutil.copy(resource("directives", "six.jsonl"), tmp_path / "directives.jsonl")
+    printed = (ROOT / "docs" / "settings.md").read_text().split("# words.toml\n")[1]
+    (tmp_path / "words.toml").write_text(printed.partition("```")[0])
     (tmp_path / "resources").symlink_to(ROOT / "resources")
     return tmp_path
 
