@@ -258,8 +258,10 @@ class Slot:
         assert process.stdout is not None and process.stderr is not None
         ends = {process.stdout.fileno(): Output(most), process.stderr.fileno(): Output(most >> 3)}
         outputs, killed = list(ends.values()), ""
-        assert sys.platform == "linux", "there is no other system that this runs on"
-        handle = os.pidfd_open(process.pid)
+        if sys.platform == "linux":
+            handle = os.pidfd_open(process.pid)
+        else:
+            raise OSError("no other system than Linux can be asked to wait for a process")
         for each in ends:
             os.set_blocking(each, False)
         while process.poll() is None:
