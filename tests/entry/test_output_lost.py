@@ -110,7 +110,7 @@ def test_a_terminal_that_closes_stops_the_run_in_order(
     while '"sample"' not in process.stdout.readline():
         pass
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Go on with: rtc-inspector run --resume 1" in errors
     assert case.status() == "interrupted"
