@@ -71,7 +71,7 @@ class System:
 
 
 class Judged:
-    """All judged and scored candidates side by side: one column of values a metric, NaN where it is not defined."""
+    """Judged and scored candidates side by side: one column of values a metric, NaN where it is not defined."""
 
     def __init__(self, systems: Sequence[System], unscored: int) -> None:
         """`unscored`: candidates left out, since nothing was computed for them yet."""

@@ -142,7 +142,7 @@ class _Project:
 
 @dataclass(frozen=True)
 class Learned:
-    """What one host learned of the suite, for all of them."""
+    """Knowledge of the suite that one host gathered for all of them."""
 
     host: str
     name: str = ""

@@ -54,7 +54,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """How samples of a role are called in one method, and what they are.
+    """Names and form of the samples of a role in one method.
 
     Attributes:
         title, sign: in a sentence, and as the paper's sign.
@@ -76,7 +76,7 @@ class RoleName:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the items of a method are drawn from.
+    """Place that the items of a method are drawn from.
 
     Attributes:
         name: `code`, `history`, `problems`, `cells` or `samples`.

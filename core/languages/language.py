@@ -24,7 +24,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """How the tests of a project are run by one tool.
+    """Commands by which one tool runs the tests of a project.
 
     Attributes:
         name: of the tool, for people.

@@ -20,7 +20,7 @@ from rtc_inspector.core.metrics.statistics import LEVEL, critical_value, interva
 
 @dataclass(frozen=True, slots=True)
 class TwoByTwo:
-    """How many things both judges accept, only the first, only the second, and neither."""
+    """Counts of what both judges accept, only the first, only the second, and neither."""
 
     both: int
     only_first: int

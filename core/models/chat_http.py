@@ -524,7 +524,7 @@ _WINDOW = re.compile(r"context|too (large|long|many)|exceed|at most|limit was re
 
 
 class Dialect:
-    """What one server takes. Any thread may ask and learn."""
+    """Fields and forms of a request that one server takes. Any thread may ask and learn."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         """Everything is taken to be understood; `tell` is told, once, what turns out not to be."""

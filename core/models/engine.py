@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Native(Protocol):
-    """What the scheduler needs of llama.cpp."""
+    """The part of llama.cpp that the scheduler needs."""
 
     @property
     def can_rewind(self) -> bool: ...
@@ -141,7 +141,7 @@ class Listener:
 
 @dataclass(slots=True)
 class Counters:
-    """What was evaluated, for benchmarks: the reason behind the speed."""
+    """Counts of what was evaluated, for benchmarks: the reason behind the speed."""
 
     prompt_tokens: int = 0
     evaluated: int = 0
