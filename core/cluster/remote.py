@@ -44,7 +44,7 @@ from rtc_inspector.core.waiting import STEP, Beat, wait_for
 
 @dataclass(frozen=True)
 class Ready:
-    """What a model says once it is there: where, what it opened, or the problem why not.
+    """Answer of a model once it is there: where, what it opened, or the problem why not.
 
     Attributes:
         missing: it lacks the model's file, which may be shipped.
