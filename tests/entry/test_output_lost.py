@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,12 +106,16 @@ def test_a_terminal_that_closes_stops_the_run_in_order(
 ) -> None:
     case.go.clear()
     pipe = subprocess.PIPE
-    process = subprocess.Popen(case.command("--json"), env=own_folders, stdout=pipe, stderr=pipe, text=True)
+    # Tests that are started by nohup would hand on that the signal is ignored.
+    heed = partial(signal.signal, number, signal.SIG_DFL)
+    process = subprocess.Popen(
+        case.command("--json"), env=own_folders, stdout=pipe, stderr=pipe, text=True, preexec_fn=heed
+    )
     assert process.stdout is not None
     while '"sample"' not in process.stdout.readline():
         pass
     process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Go on with: rtc-inspector run --resume 1" in errors
     assert case.status() == "interrupted"
