@@ -25,7 +25,7 @@ from rtc_inspector.core.kinds import counted, task
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import ModelSettings
-from rtc_inspector.core.waiting import unheard
+from rtc_inspector.core.waiting import no_poll
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
@@ -109,7 +109,7 @@ def _score(options: argparse.Namespace) -> None:
         show = stack.enter_context(Display(options.json))
         embedder = None
         if options.embedder is not None:
-            embedder = open_embedder(options.embedder, ModelSettings(), show.notify, unheard)  # Ctrl-C ends the loading
+            embedder = open_embedder(options.embedder, ModelSettings(), show.notify, no_poll)  # Ctrl-C ends the loading
             stack.callback(embedder.close)
         store = stack.enter_context(open_store(shared.database(options)))
         for run_id in options.runs:

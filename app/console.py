@@ -15,7 +15,7 @@ from rtc_inspector.core.run.events import Event, Notice, RunFinished, VerdictRea
 from rtc_inspector.core.run.events import Progress as Step
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 
 class Display:
@@ -140,7 +140,7 @@ def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
             table.add_row(words, *_cells(score), str(score.n))
 
 
-def _cells(score: Score, signed: bool = False) -> tuple[str, str]:
+def _cells(score: Estimate, signed: bool = False) -> tuple[str, str]:
     if score.low is None or score.high is None:
         return _number(score.value, signed), ""
     return _number(score.value, signed), f"{_number(score.low, signed)} to {_number(score.high, signed)}"

@@ -18,7 +18,7 @@ from rtc_inspector.core.run.events import (
     VerdictReady,
 )
 from rtc_inspector.core.store.rows import Answers
-from rtc_inspector.core.types import Item, Score, Verdict
+from rtc_inspector.core.types import Estimate, Item, Verdict
 
 _NAMES = {
     RunStarted: "run-started",
@@ -64,7 +64,7 @@ def _flat(event: Event) -> dict[str, Any]:
     return values
 
 
-def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
+def scores_json(scores: Mapping[str, Estimate]) -> dict[str, Any]:
     """Return a run's figures by name; of round trips also by the names they had before there were others."""
     values: dict[str, Any] = {"measures": {name: score_json(score) for name, score in scores.items()}}
     if "rtc" in scores and "lift" in scores:  # a cosmetic run has round trips without a baseline to lift them from
@@ -78,7 +78,7 @@ def answers_json(answers: Answers) -> dict[str, Any]:
     return dataclasses.asdict(answers) | {"shares": answers.shares}
 
 
-def score_json(score: Score) -> dict[str, Any]:
+def score_json(score: Estimate) -> dict[str, Any]:
     """Return a figure with its interval, the number of items it rests on, and whether those are few."""
     return dataclasses.asdict(score) | {"few": score.few}
 

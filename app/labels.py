@@ -14,7 +14,7 @@ from rich.table import Table
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.output import print_json, terminal, written
 from rtc_inspector.app.paths import taxonomy_folder
-from rtc_inspector.core.analyses.agreement import Agreement, Estimate, PairAgreement, confusion_table, measure
+from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -29,6 +29,7 @@ from rtc_inspector.core.store.labels import (
 )
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.taxonomy import TaxonomyFile
+from rtc_inspector.core.types import Estimate
 
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 
@@ -94,7 +95,7 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
     _print_table(console, ("mode, given or not", "labels", found.coefficient), modes)
     if len(found.pairs) > 1:
         pairs = [
-            (f"{each.first} and {each.second}", _share(each.same), _text(each.estimate), str(each.estimate.samples))
+            (f"{each.first} and {each.second}", _share(each.same), _text(each.estimate), str(each.estimate.n))
             for each in found.pairs
         ]
         _print_table(console, ("pair", "same modes", "Cohen's kappa", "samples"), pairs)

@@ -20,7 +20,7 @@ from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.store.exchange import lm_eval_results, write_inspect, write_parquet
 from rtc_inspector.core.store.export import write_csv, write_jsonl
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 
 def add_commands(commands: Any) -> None:
@@ -105,7 +105,7 @@ def _figures(row: RunRow) -> str:
     return "\n".join([*lines, *(f"{title} {share:.2f}" for title, share in cut if share), *row.remarks])
 
 
-def _text(score: Score) -> str:
+def _text(score: Estimate) -> str:
     if score.value is None:
         return "-"
     if score.low is None or score.high is None:

@@ -6,6 +6,7 @@ Paths are POSIX strings relative to the project's root. Times are seconds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -169,21 +170,30 @@ FEW = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """A mean over items with its 95 % interval; all None when nothing was judged. `n` counts the items.
+class Estimate:
+    """A value with its 95 % interval and the number of items behind it (0: not counted), as far as they are known.
 
-    The bounds alone are None in a reader that was opened without an `Interval`.
+    Raises ValueError for NaN and infinity: what is not defined is None.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     n: int = 0
+
+    def __post_init__(self) -> None:
+        for each in (self.value, self.low, self.high):
+            if each is not None and not math.isfinite(each):
+                raise ValueError(f"an estimate cannot be {each}: leave out what is not defined")
 
     @property
     def few(self) -> bool:
         """Return whether it rests on so few items that every view says so: the interval holds, but tells little."""
         return 0 < self.n < FEW
+
+
+NOTHING = Estimate()
+"""The score of nothing that was judged."""
 
 
 # --------------------------------------------------------------------------- problems of a benchmark

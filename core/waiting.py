@@ -8,7 +8,7 @@ from concurrent.futures import Future, wait
 from queue import Empty, Queue
 from typing import TypeVar
 
-Beat = Callable[[], None]
+Poll = Callable[[], None]
 """Called a few times a second while something is waited for; what it raises ends the waiting."""
 STEP = 0.1
 PATIENCE = 10.0
@@ -16,29 +16,29 @@ PATIENCE = 10.0
 T = TypeVar("T")
 
 
-def unheard() -> None:
-    """The beat of work that nobody stops."""
+def no_poll() -> None:
+    """Let the waiting go on: nobody stops it."""
 
 
-def wait_for(found: Callable[[float], T | None], beat: Beat) -> T:
-    """Ask `found` again and again and return what it gives in the end; `beat` is called in between.
+def wait_for(found: Callable[[float], T | None], poll: Poll) -> T:
+    """Ask `found` again and again and return what it gives in the end; `poll` is called in between.
 
     `found` is told how many seconds it may wait each time; None is no answer yet. Python's own waits take no second
     reason to end, and a thread cannot be interrupted: hence the short steps.
     """
     while (answer := found(STEP)) is None:
-        beat()
+        poll()
     return answer
 
 
-def result_of(future: Future[T], beat: Beat) -> T:
-    """Return what a future gives, or raise what it raises; `beat` is called meanwhile."""
-    wait_for(lambda step: wait((future,), step).done or None, beat)
+def result_of(future: Future[T], poll: Poll) -> T:
+    """Return what a future gives, or raise what it raises; `poll` is called meanwhile."""
+    wait_for(lambda step: wait((future,), step).done or None, poll)
     return future.result()
 
 
-def next_of(queue: Queue[T], beat: Beat) -> T:
-    """Return the next item of a queue; `beat` is called meanwhile."""
+def next_of(queue: Queue[T], poll: Poll) -> T:
+    """Return the next item of a queue; `poll` is called meanwhile."""
 
     def taken(step: float) -> T | None:
         try:
@@ -46,7 +46,7 @@ def next_of(queue: Queue[T], beat: Beat) -> T:
         except Empty:
             return None
 
-    return wait_for(taken, beat)
+    return wait_for(taken, poll)
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
@@ -63,16 +63,16 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def patiently(work: Callable[[], T], beat: Beat, end: Callable[[], None] | None = None) -> T:
-    """Run `work` in another thread and return or raise what it does; `beat` is called meanwhile, at least once.
+def patiently(work: Callable[[], T], poll: Poll, end: Callable[[], None] | None = None) -> T:
+    """Run `work` in another thread and return or raise what it does; `poll` is called meanwhile, at least once.
 
-    What `beat` raises is raised in the end: `end` has what `work` waits for end, and then `work` is waited for; without
+    What `poll` raises is raised in the end: `end` has what `work` waits for end, and then `work` is waited for; without
     an `end` it is left behind.
     """
     answer = in_thread(work)
     try:
-        beat()
-        return result_of(answer, beat)
+        poll()
+        return result_of(answer, poll)
     except BaseException:
         if end is not None and not answer.done():
             end()

@@ -9,7 +9,6 @@ from rtc_inspector.core.figures import (
     Categories,
     Cell,
     Column,
-    Estimate,
     Figure,
     Grid,
     Guide,
@@ -24,6 +23,7 @@ from rtc_inspector.core.figures import (
     Series,
     Table,
 )
+from rtc_inspector.core.types import Estimate
 
 
 def spread(values: list[float], **others: object) -> Histogram:

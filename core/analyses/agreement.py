@@ -18,29 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.types import Estimate
 
 Floats = NDArray[np.float64]
 Disagreement = Callable[[Floats], tuple[Floats, Floats]]
 """Observed and expected disagreement from summed features, one row a resample."""
 U = TypeVar("U", bound=Hashable)
 RESAMPLES = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A coefficient with its 95 % interval.
-
-    Attributes:
-        value: 1 is perfect, 0 what chance gives; None when undefined: nothing to compare, or one label throughout.
-        low, high: None as well where resampling changes nothing: an annotator who gave one label throughout has a
-            kappa of 0 whatever the samples, which is no certainty.
-        samples: that went into it.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    samples: int
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
@@ -90,7 +74,11 @@ def _estimate(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """One minus the ratio of the two disagreements, bounded by resampling units."""
+    """Return one minus the ratio of the two disagreements, bounded by resampling units; None where undefined.
+
+    The bounds are None as well where resampling changes nothing: an annotator who gave one label throughout has a kappa
+    of 0 whatever the samples, which is no certainty.
+    """
     if not units:
         return Estimate(None, None, None, 0)
     distinct = Counter(units)

@@ -41,7 +41,6 @@ from rtc_inspector.core.figures import (
     Categories,
     Cell,
     Choice,
-    Estimate,
     Figure,
     Grid,
     Guide,
@@ -72,6 +71,7 @@ from rtc_inspector.core.metrics.validity import (
     welch_t,
 )
 from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.types import Estimate
 
 SAMPLES = {"all": "all judged code", "described": "without baselines"}
 _WAIT = "`rtc-inspector analyse RUN... --kind audit` scores them; in the window, press Score."

@@ -13,7 +13,6 @@ from rtc_inspector.core.figures import (
     Bar,
     Bars,
     Categories,
-    Estimate,
     Figure,
     Histogram,
     Link,
@@ -40,7 +39,7 @@ from rtc_inspector.core.metrics.validity import (
 )
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 SOLVED = "pass@1"
 BENCHMARK = "benchmark"
@@ -63,7 +62,7 @@ class System:
 
     name: str
     run: int
-    scores: Mapping[str, Score]
+    scores: Mapping[str, Estimate]
     problems: Mapping[str, Mapping[str, float]]
     model: str = ""
 
@@ -112,8 +111,8 @@ def ranking(systems: Sequence[System], measure: str) -> Scatter:
         y=Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
         points=tuple(
             Point(
-                _estimate(system.scores[SOLVED]),
-                _estimate(system.scores[measure]),
+                system.scores[SOLVED],
+                system.scores[measure],
                 name=system.name,
                 links=(Link(system.run),),
             )
@@ -193,7 +192,7 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
         categories=Categories("benchmark", names),
         y=Axis(TITLES[measure], better="up"),
         bars=tuple(
-            Bar(row.value, _estimate(row.scores[measure]), f"{run.model_name}, run {run.id}", links=(Link(run.id),))
+            Bar(row.value, row.scores[measure], f"{run.model_name}, run {run.id}", links=(Link(run.id),))
             for run, row in rows
             if measure in row.scores
         ),
@@ -264,7 +263,3 @@ def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
             for item in found
         ),
     )
-
-
-def _estimate(score: Score) -> Estimate:
-    return Estimate(score.value, score.low, score.high, score.n)

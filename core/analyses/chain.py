@@ -13,7 +13,6 @@ from rtc_inspector.core.figures import (
     Bars,
     Categories,
     Cell,
-    Estimate,
     Figure,
     Grid,
     Lines,
@@ -35,7 +34,7 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.trips.protocol import Tree
 from rtc_inspector.core.trips.trees import chain_of, crossing, first_break, lost_in, none_parses, tom_of
-from rtc_inspector.core.types import Form
+from rtc_inspector.core.types import Estimate, Form
 
 CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)
 TONES = {Class.PASS_PASS: "good", Class.PASS_FAIL: "bad", Class.FAIL_PASS: "warn", Class.FAIL_FAIL: "muted"}

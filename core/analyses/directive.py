@@ -13,7 +13,6 @@ from textwrap import shorten
 
 from rtc_inspector.core.figures import (
     Axis,
-    Estimate,
     Figure,
     Guide,
     Histogram,
@@ -36,6 +35,7 @@ from rtc_inspector.core.settings import DirectiveSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
 from rtc_inspector.core.trips.trees import Program, programs
+from rtc_inspector.core.types import Estimate
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def figures_of_table(made: Written) -> Table:
         value: float | None = getattr(once, name)
         bounds = by_cluster(groups, lambda scored: getattr(TwoByTwo.of((p > 0, s) for p, s in scored), name))
         low, high = bounds or (None, None)
-        return Estimate(value, low, high, once.n if value is not None else None)
+        return Estimate(value, low, high, once.n if value is not None else 0)
 
     agreed = [float(passes == similar) for _, passes, similar in made.judged_twice]
     agreement = interval(agreed, clusters=[each.item.id for each, _, _ in made.judged_twice])

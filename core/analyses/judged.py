@@ -17,7 +17,6 @@ from rtc_inspector.core.figures import (
     Cell,
     Choice,
     Column,
-    Estimate,
     Grid,
     Guide,
     Histogram,
@@ -51,7 +50,7 @@ from rtc_inspector.core.metrics.validity import (
 )
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import CandidateRow, RunRow
-from rtc_inspector.core.types import SIGNATURE
+from rtc_inspector.core.types import SIGNATURE, Estimate
 
 Floats = NDArray[np.float64]
 EFFORT = "edit_sim"

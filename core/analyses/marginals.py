@@ -18,7 +18,6 @@ from rtc_inspector.core.figures import (
     Categories,
     Cell,
     Choice,
-    Estimate,
     Figure,
     Grid,
     Link,
@@ -34,6 +33,7 @@ from rtc_inspector.core.metrics.paired import EXACT_FLIPS, detectable, fair_coin
 from rtc_inspector.core.metrics.statistics import LEVEL, interval
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ChangeRow, OutcomeRow
+from rtc_inspector.core.types import Estimate
 
 FACET = "complexity"
 PASSES = "rtc"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from rtc_inspector.core.analyses import costs
-from rtc_inspector.core.analyses.scores import better_of, estimate, form_of
+from rtc_inspector.core.analyses.scores import better_of, form_of
 from rtc_inspector.core.comparison.compare import differing_settings
 from rtc_inspector.core.comparison.comparison import MOST_UNLIKE, TRUNCATION, UNLIKE
 from rtc_inspector.core.errors import UserError
@@ -21,7 +21,6 @@ from rtc_inspector.core.figures import (
     Categories,
     Cell,
     Column,
-    Estimate,
     Figure,
     Grid,
     Link,
@@ -35,6 +34,7 @@ from rtc_inspector.core.metrics.statistics import LEVEL, interval
 from rtc_inspector.core.settings import RunSettings, SeriesSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, Answers, RunRow
+from rtc_inspector.core.types import Estimate
 
 Values = Mapping[str, Mapping[str, float]]
 """By an item's key: its measures."""
@@ -274,7 +274,7 @@ class _Cross:
             score = run.scores.get(measure.name)
             if score is not None and score.value is not None:
                 links = (Link(run.id),)
-                cells.append(Cell(self._models[forward], self._models[backward], estimate(score), links=links))
+                cells.append(Cell(self._models[forward], self._models[backward], score, links=links))
         return Grid(
             name="cross",
             title=f"{measure.title} of every describer with every writer",

@@ -17,7 +17,6 @@ from rtc_inspector.core.figures import (
     Better,
     Choice,
     Column,
-    Estimate,
     Figure,
     Form,
     Histogram,
@@ -39,7 +38,7 @@ from rtc_inspector.core.metrics.validity import auc, point_biserial
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
 from rtc_inspector.core.store.scores import Bounds
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 METRIC_BINS = 20
 FIRST_METRIC = "edit_sim"
@@ -76,11 +75,6 @@ def _of_run(reader: Reader, run: RunRow, chosen: Mapping[str, str]) -> Iterator[
     yield from _metrics(reader, run)
 
 
-def estimate(score: Score) -> Estimate:
-    """A stored score as a figure holds it."""
-    return Estimate(score.value, score.low, score.high, score.n or None)
-
-
 def form_of(measure: Measure) -> Form:
     """Return the form in which a measure is written: with its sign where it can lie on both sides of 0."""
     return "signed" if measure.lowest < 0 else "number"
@@ -104,7 +98,7 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: b
         for run_id, points in by_run.items():
             of = "" if len(by_run) == 1 else f", run {run_id}"
             dots = (
-                Point(Estimate(each.items), estimate(each.scores[measure.name]), links=(Link(run_id, each.item_id),))
+                Point(Estimate(each.items), each.scores[measure.name], links=(Link(run_id, each.item_id),))
                 for each in points
                 if measure.name in each.scores
             )
@@ -172,7 +166,7 @@ def scores(run: RunRow) -> Table:
         note=" ".join(f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks),
         columns=columns(f"Measure | Mean: number | {kind.nouns.capitalize()}: count | Means"),
         rows=tuple(
-            Row((measure.title, estimate(score), score.n, measure.tip))
+            Row((measure.title, score, score.n, measure.tip))
             for measure in kind.averaged
             if (score := run.scores.get(measure.name)) is not None and score.value is not None
         )
@@ -253,7 +247,7 @@ def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[M
     counts = (sum(item.state == "done" for item in items), sum(item.admitted for item in items)) if counts_too else ()
     bounds = Bounds(interval)
     means = [bounds.measure(measure, [item.measures for item in items]) for measure in shown]
-    cells = [estimate(mean) if each.lowest < 0 else mean.value for each, mean in zip(shown, means, strict=True)]
+    cells = [mean if each.lowest < 0 else mean.value for each, mean in zip(shown, means, strict=True)]
     return Row((path, *counts, *cells), links=worst_first(kind, items))
 
 
@@ -273,7 +267,7 @@ def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow]) -> Iterator[
     rows = []
     for row in facets:
         inside = [item for item in items if item.admitted and item.facets.get(row.facet) == row.value]
-        cells = [estimate(row.scores[each.name]) if each.name in row.scores else None for each in shown]
+        cells = [row.scores.get(each.name) for each in shown]
         rows.append(Row((row.facet, row.value, row.items, *cells), links=worst_first(kind, inside)))
     yield Table(
         name="facets",
@@ -331,7 +325,7 @@ def _metrics(reader: Reader, run: RunRow) -> Iterator[Table]:
         if scored:
             values, passed = [row.value for row in scored], [row.passed for row in scored]
             made, lift = reader.score(run.id, name, continuous=metric(name).continuous)
-            cells = (metric(name).title, estimate(made), estimate(lift), auc(values, passed))
+            cells = (metric(name).title, made, lift, auc(values, passed))
             rows.append(Row((*cells, point_biserial(values, passed))))
     if rows:
         yield Table(

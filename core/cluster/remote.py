@@ -39,7 +39,7 @@ from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettin
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.source.walk import every_file
 from rtc_inspector.core.types import Candidate, Notify, Outcome, Report, Suite, Verdict
-from rtc_inspector.core.waiting import STEP, Beat, wait_for
+from rtc_inspector.core.waiting import STEP, Poll, wait_for
 
 
 @dataclass(frozen=True)
@@ -198,10 +198,10 @@ FOREVER = -1
 """Of restarts and retries: a host that dies costs time, never a sample."""
 
 
-def _answer(reference: Any, beat: Beat) -> Any:
-    """Return the answer of a call; `beat` is called while it is waited for, and may raise. Raises ModelError."""
+def _answer(reference: Any, poll: Poll) -> Any:
+    """Return the answer of a call; `poll` is called while it is waited for, and may raise. Raises ModelError."""
     try:
-        wait_for(lambda step: ray.wait([reference], timeout=step)[0] or None, beat)
+        wait_for(lambda step: ray.wait([reference], timeout=step)[0] or None, poll)
         return ray.get(reference)
     except RayError as error:
         raise _failure(error) from error
@@ -211,13 +211,13 @@ def _failure(error: RayError) -> ModelError:
     return ModelError(f"The cluster failed: {_first_line(error)}", "Look at `ray status`.")
 
 
-def _patiently(beat: Beat, what: str, notify: Notify) -> Beat:
-    """`beat`, which says once that a place is still waited for: Ray itself waits forever and says nothing."""
+def _patiently(poll: Poll, what: str, notify: Notify) -> Poll:
+    """`poll`, which says once that a place is still waited for: Ray itself waits forever and says nothing."""
     started, said = time.monotonic(), False
 
     def heard() -> None:
         nonlocal said
-        beat()
+        poll()
         if not said and time.monotonic() - started > PATIENCE:
             said = True
             notify(f"Still waiting for the cluster to place {what}: `ray status` says what is free.")
@@ -270,9 +270,9 @@ class ClusterModel:
         generation: ModelSettings,
         settings: RunSettings,
         notify: Notify,
-        beat: Beat,
+        poll: Poll,
     ) -> None:
-        """Open it everywhere. Raises ModelError, and what `beat` raises."""
+        """Open it everywhere. Raises ModelError, and what `poll` raises."""
         header = read_header(path)
         self._cancelled = threading.Event()
         self._actors: list[Any] = []
@@ -284,8 +284,8 @@ class ClusterModel:
                 f"for {header.label}.",
                 "Choose a smaller model, fewer --threads, less --memory, or start Ray with more resources.",
             )
-        wanted = (str(path.resolve()), fingerprint(header.files, beat=beat), generation)
-        heard = _patiently(beat, header.label, notify)
+        wanted = (str(path.resolve()), fingerprint(header.files, poll=poll), generation)
+        heard = _patiently(poll, header.label, notify)
         try:
             found = self._open(needs, (*wanted, []), heard)
             if any(ready.missing for ready in found):
@@ -309,7 +309,7 @@ class ClusterModel:
         """Return the number of copies of the model that work at a time."""
         return len(self._actors)
 
-    def _open(self, needs: Needs, arguments: Sequence[Any], beat: Beat) -> list[Ready]:
+    def _open(self, needs: Needs, arguments: Sequence[Any], poll: Poll) -> list[Ready]:
         actor = ray.remote(ModelHost).options(
             num_cpus=needs.cores,
             num_gpus=needs.gpus,
@@ -319,7 +319,7 @@ class ClusterModel:
             scheduling_strategy="SPREAD",
         )
         self._actors = [actor.remote(*arguments) for _ in range(needs.places)]
-        return [_answer(each.ready.remote(), beat) for each in self._actors]
+        return [_answer(each.ready.remote(), poll) for each in self._actors]
 
     def _agreed(self, found: Sequence[Ready], path: Path, notify: Notify) -> ModelInfo:
         for ready in found:
@@ -393,8 +393,8 @@ class ClusterModel:
 class ClusterOracle:
     """Implements `core.types.Oracle`: judges on hosts that are labelled to have a sandbox. Thread-safe."""
 
-    def __init__(self, project: Path, settings: OracleSettings, notify: Notify, beat: Beat) -> None:
-        """Have one host learn the suite. Raises what that raises there, and what `beat` raises."""
+    def __init__(self, project: Path, settings: OracleSettings, notify: Notify, poll: Poll) -> None:
+        """Have one host learn the suite. Raises what that raises there, and what `poll` raises."""
         if settings.python is None and settings.image is None:
             # Found here, looked for at the same path there: what travels has no environment of its own.
             settings = replace(settings, python=str(find_interpreter(project, None, notify).executable))
@@ -405,7 +405,7 @@ class ClusterOracle:
         if not travels(project):  # what a method wrote itself, after the cluster was joined
             say_shipping(project, settings.cluster, notify)
             self._sent = ray.put(packed(project))
-        heard = _patiently(beat, "a judge", notify)
+        heard = _patiently(poll, "a judge", notify)
         learn = ray.remote(learn_suite).options(max_retries=FOREVER, **place)
         learned: Learned = _answer(learn.remote(settings, self._sent), heard)
         if learned.problem is not None:

@@ -16,7 +16,7 @@ from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
 from rtc_inspector.core.store.scores import Bounds
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
 _MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build", "conditions")
@@ -179,7 +179,7 @@ def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, 
         len(first),
         bounds.measure(measure, [item.measures for item in first]),
         bounds.measure(measure, [item.measures for item in second]),
-        Score(judged.value, judged.low, judged.high, len(first)),
+        Estimate(judged.value, judged.low, judged.high, len(first)),
         judged,
     )
 

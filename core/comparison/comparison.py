@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rtc_inspector.core.figures import Axis, Better, Estimate, Link, Point, Scatter, Tone
+from rtc_inspector.core.figures import Axis, Better, Link, Point, Scatter, Tone
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 if TYPE_CHECKING:
     from rtc_inspector.core.metrics.paired import McNemar, MeanDifference
@@ -53,9 +53,9 @@ class Difference:
     """
 
     items: int
-    first: Score
-    second: Score
-    score: Score
+    first: Estimate
+    second: Estimate
+    score: Estimate
     judged: MeanDifference | None
 
     @property

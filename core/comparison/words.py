@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from rtc_inspector.core.comparison.comparison import Comparison, Difference, Pair
 from rtc_inspector.core.kinds import counted, few, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 SMALL = 0.05
 """A p below it is said to decide."""
@@ -157,7 +157,7 @@ def rounded(number: int) -> int:
     return -(-number // step) * step
 
 
-def bounded(score: Score, sign: str = "+") -> str:
+def bounded(score: Estimate, sign: str = "+") -> str:
     """`+0.12 (+0.04 to +0.20)`."""
     if score.value is None:
         return "-"
@@ -166,10 +166,10 @@ def bounded(score: Score, sign: str = "+") -> str:
     return f"{score.value:{sign}.2f} ({score.low:{sign}.2f} to {score.high:{sign}.2f})"
 
 
-def turned(score: Score) -> Score:
+def turned(score: Estimate) -> Estimate:
     """The same difference seen from the other run."""
     value, low, high = (None if each is None else -each for each in (score.value, score.high, score.low))
-    return Score(value, low, high)
+    return Estimate(value, low, high)
 
 
 def leftovers(comparison: Comparison) -> str:

@@ -9,10 +9,11 @@ A value that is not defined is None or left out: never 0, never NaN (`Estimate` 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, get_args
+
+from rtc_inspector.core.types import NOTHING, Estimate
 
 Form = Literal["number", "signed", "count"]
 """How a value is written: 0.21, +0.21, 12. Shares are numbers from 0 to 1, as in the papers."""
@@ -32,25 +33,6 @@ class Link:
     item: int | None = None
     sample: int | None = None
     author: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value with its interval and the number of observations, as far as they are known.
-
-    Raises ValueError for NaN and infinity: an analysis leaves out what is not defined.
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check."""
-        for each in (self.value, self.low, self.high):
-            if each is not None and not math.isfinite(each):
-                raise ValueError(f"a figure cannot hold {each}: leave out what is not defined")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +147,7 @@ class Cell:
 
     row: str
     column: str
-    value: Estimate = Estimate()
+    value: Estimate = NOTHING
     text: str = ""
     tone: Tone = ""
     faded: bool = False

@@ -15,7 +15,6 @@ from rtc_inspector.core.figures import (
     Axis,
     Bars,
     Better,
-    Estimate,
     Form,
     Grid,
     Guide,
@@ -25,6 +24,7 @@ from rtc_inspector.core.figures import (
     Tone,
 )
 from rtc_inspector.core.figures.reading import Bin, Mark, bins, groups_of, in_words, marks, number
+from rtc_inspector.core.types import Estimate
 
 Drawn = Scatter | Lines | Bars | Histogram
 Span = tuple[float, float]

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from rtc_inspector.core.figures import (
     Bars,
-    Estimate,
     Figure,
     Form,
     Grid,
@@ -26,6 +25,7 @@ from rtc_inspector.core.figures import (
     Scatter,
     Table,
 )
+from rtc_inspector.core.types import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _marks(figure: Figure) -> Iterator[Mark]:
             said = cell.text or in_words(cell.value, figure.scale.form)
             if cell.text and cell.value.value is not None:
                 said = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
-            counted = "" if cell.value.n is None else f", n = {cell.value.n:,}"
+            counted = f", n = {cell.value.n:,}" if cell.value.n else ""
             yield Mark(x, -y, f"{cell.row}, {cell.column}: {said}{counted}", cell.links, cell.row)
     elif isinstance(figure, Table):
         for place, row in enumerate(figure.rows):
@@ -252,7 +252,9 @@ def to_json(figure: Figure) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        counted = not isinstance(value, Estimate) or value.n
+        names = [field.name for field in dataclasses.fields(value) if counted or field.name != "n"]
+        value = {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items() if each is not None}
     return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
@@ -278,7 +280,7 @@ def as_rows(figure: Figure) -> list[list[Plain]]:
         return [heads, *([v.value, v.group, *_ids((v.link,) if v.link else ())] for v in figure.values)]
     if isinstance(figure, Grid):
         heads = [figure.rows.label, figure.columns.label, *_bounded(figure.scale.label), "n", "text", *_IDS]
-        cells = ([c.row, c.column, *_three(c.value), c.value.n, c.text, *_ids(c.links)] for c in figure.cells)
+        cells = ([c.row, c.column, *_three(c.value), c.value.n or None, c.text, *_ids(c.links)] for c in figure.cells)
         return [heads, *cells]
     return _table_rows(figure) if isinstance(figure, Table) else [["text"], [figure.text]]
 

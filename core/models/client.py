@@ -20,7 +20,7 @@ from rtc_inspector.core.models.styles import ChosenStyle, choose_style, wire_sty
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Report
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 CANCEL_PATIENCE = 1.0
 MOST_THREADS = 512
@@ -35,11 +35,11 @@ class LocalModel:
         path: Path,
         settings: ModelSettings,
         silence: float = SILENCE,
-        beat: Beat = unheard,
+        poll: Poll = no_poll,
         extra_buffers: bool | None = None,
         language: Language = PYTHON,
     ) -> None:
-        """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
+        """Check the header, start the worker and load; `poll` is called on the way, raising from it gives up.
 
         `extra_buffers`: see `WorkerLink`; `language`: in which the model will be asked.
 
@@ -48,10 +48,10 @@ class LocalModel:
         self._header = read_header(path)
         check_generative(self._header)
         self._settings = settings
-        self._sha256 = fingerprint(self._header.files, beat=beat)
+        self._sha256 = fingerprint(self._header.files, poll=poll)
         self._asked = choose_style(self._header, settings.prompt_style, self._sha256, language)
         self._options = _options(self._header, settings, self._asked)
-        self._link = WorkerLink(path, self._options, silence, beat, extra_buffers)
+        self._link = WorkerLink(path, self._options, silence, poll, extra_buffers)
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
         self._counted: dict[int, Counter[str]] = {}

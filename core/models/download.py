@@ -113,7 +113,7 @@ def _check_whole(path: Path, report: Report, size: int) -> None:
     """Hold the file against its checksum, which the cache calls it by: the library looks at its size alone."""
     blob = path.resolve()
     if re.fullmatch("[0-9a-f]{64}", blob.name):
-        digest = fingerprint([path], beat=lambda: report("checking", 0, size))
+        digest = fingerprint([path], poll=lambda: report("checking", 0, size))
         report("checking", size, size)
         if digest != blob.name:
             blob.unlink()

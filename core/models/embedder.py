@@ -27,7 +27,7 @@ from rtc_inspector.core.models.gguf import GgufHeader, check_embedding, fingerpr
 from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Notify
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 LONGEST = 2048
 """Tokens of a text at most, unless told otherwise: some embedding models could take far more, at a price in memory."""
@@ -36,30 +36,30 @@ LONGEST = 2048
 class GgufEmbedder:
     """Implements `core.generation.Embedder`. One caller thread at a time."""
 
-    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Beat = unheard) -> None:
-        """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
+    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, poll: Poll = no_poll) -> None:
+        """Check the header, start the worker and load; `poll` is called on the way, raising from it gives up.
 
         Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
         """
         self._header = read_header(path)
         check_embedding(self._header)
-        self._beat = beat
-        self._link = WorkerLink(path, _options(self._header, settings), silence, beat)
+        self._poll = poll
+        self._link = WorkerLink(path, _options(self._header, settings), silence, poll)
         try:
             loaded = self._link.start()
             self._length = int(loaded["length"])
-            sha256 = fingerprint(self._header.files, beat=beat)
+            sha256 = fingerprint(self._header.files, poll=poll)
             self.info = recorded(self._header, sha256, loaded, "embedding")
         except BaseException:
             self.close()
             raise
 
     def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
-        """Return one pooled vector of length 1 for each text. Raises ModelError, and what `beat` raises."""
+        """Return one pooled vector of length 1 for each text. Raises ModelError, and what `poll` raises."""
         return [SentenceVector(_unit(_numbers(m)), m["truncated"]) for m in self._embed(texts, pooled=True)]
 
     def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
-        """Return one vector for each token of each text. Raises ModelError, and what `beat` raises."""
+        """Return one vector for each token of each text. Raises ModelError, and what `poll` raises."""
         return [
             TokenVectors(tuple(m["tokens"]), _numbers(m).reshape(-1, self._length), m["truncated"])
             for m in self._embed(texts, pooled=False)
@@ -85,7 +85,7 @@ class GgufEmbedder:
         worker = self._link.live()
         try:
             worker.send("embed", text=text, pooled=pooled)
-            return self._link.next(worker, worker.inbox, self._beat)
+            return self._link.next(worker, worker.inbox, self._poll)
         except WorkerDied:
             self._link.drop(worker)
             return None

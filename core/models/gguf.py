@@ -25,7 +25,7 @@ from platformdirs import user_cache_path
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.json_cache import JsonCache
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 ENCODERS = (
     "bert",
@@ -477,10 +477,10 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
 KEPT_FINGERPRINTS = 500
 
 
-def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = unheard) -> str:
+def fingerprint(files: Sequence[Path], cache: Path | None = None, poll: Poll = no_poll) -> str:
     """Return the SHA-256 over the bytes of all parts in order, remembered by path, size and modification time.
 
-    `cache`: the folder where results are remembered, else the platform's. `beat` is called as it goes; raising from it
+    `cache`: the folder where results are remembered, else the platform's. `poll` is called as it goes; raising from it
     gives up. Raises ModelError when unreadable.
     """
     kept = _fingerprints(cache)
@@ -492,7 +492,7 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = u
             for path in files:
                 with path.open("rb") as file:
                     while block := file.read(1 << 22):
-                        beat()
+                        poll()
                         digest.update(block)
             found = digest.hexdigest()
             kept.save(key, found)

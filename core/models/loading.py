@@ -32,7 +32,7 @@ from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.models.served import Served, choose, list_served, looked_into
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings
 from rtc_inspector.core.types import Notify
-from rtc_inspector.core.waiting import Beat, patiently, unheard
+from rtc_inspector.core.waiting import Poll, no_poll, patiently
 
 if TYPE_CHECKING:
     from rtc_inspector.core.models.embedder import GgufEmbedder
@@ -42,9 +42,12 @@ NO_LIST = (404, 405, 501)
 
 
 def open_endpoint(
-    settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard, notify: Notify = lambda text: None
+    settings: EndpointSettings,
+    generation: ModelSettings,
+    poll: Poll = no_poll,
+    notify: Notify = lambda text: None,
 ) -> RemoteModel:
-    """Ask the server what it serves, and make a model of it; `beat` is called on the way, raising from it gives up.
+    """Ask the server what it serves, and make a model of it; `poll` is called on the way, raising from it gives up.
 
     `notify` is told of what the server does not take, when that turns out.
 
@@ -53,32 +56,32 @@ def open_endpoint(
     check_address(settings.address)
     key = key_of(settings, os.environ)
     try:
-        served = choose(_listed(settings, key, beat), settings.model, settings.address)
+        served = choose(_listed(settings, key, poll), settings.model, settings.address)
     except HttpFailure as failure:
         if failure.status not in NO_LIST or not settings.model:
             raise _unusable(settings, failure) from None
         served = Served(settings.model)  # a server without a list is taken at its word
     with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
-        served = patiently(lambda: looked_into(served, settings.address, key), beat)
+        served = patiently(lambda: looked_into(served, settings.address, key), poll)
     model = RemoteModel(settings, generation, served, key, notify=notify)
     try:
         if not (served.window or generation.context_size):
-            patiently(model.find_window, beat)
+            patiently(model.find_window, poll)
         if text := model.on_window():
             notify(text)
         if generation.prompt_style == "fim":
-            patiently(model.check_gap, beat)
+            patiently(model.check_gap, poll)
     except BaseException:
         model.close()
         raise
     return model
 
 
-def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:
-    """Return every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
+def models_at(settings: EndpointSettings, poll: Poll = no_poll) -> list[Served]:
+    """Return every model of a server; `poll` is called meanwhile. Raises ModelError, and what `poll` raises."""
     check_address(settings.address)
     try:
-        return _listed(settings, key_of(settings, os.environ), beat)
+        return _listed(settings, key_of(settings, os.environ), poll)
     except HttpFailure as failure:
         raise _unusable(settings, failure) from None
 
@@ -116,8 +119,8 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _listed(settings: EndpointSettings, key: str, beat: Beat) -> list[Served]:
-    """Return the models that the server serves. Raises HttpFailure, and what `beat` raises."""
+def _listed(settings: EndpointSettings, key: str, poll: Poll) -> list[Served]:
+    """Return the models that the server serves. Raises HttpFailure, and what `poll` raises."""
 
     def ask() -> list[Served]:
         try:
@@ -127,7 +130,7 @@ def _listed(settings: EndpointSettings, key: str, beat: Beat) -> list[Served]:
         except Exception as error:
             raise HttpFailure(f"The server's answer makes no sense: {error}.", passing=False) from error
 
-    return patiently(ask, beat)
+    return patiently(ask, poll)
 
 
 def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
@@ -141,23 +144,23 @@ def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
 
 
 def open_model(
-    model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify, language: Language = PYTHON
+    model: NamedModel, generation: ModelSettings, poll: Poll, notify: Notify, language: Language = PYTHON
 ) -> Model:
-    """Load a file, or ask a server what it serves; raising from `beat` gives up. Raises ModelError.
+    """Load a file, or ask a server what it serves; raising from `poll` gives up. Raises ModelError.
 
     `notify` is told of what a server does not take, when that turns out.
     """
     if model.endpoint is not None:
-        return open_endpoint(model.endpoint, generation, beat, notify)
-    return LocalModel(model_file(model), generation, beat=beat, language=language)
+        return open_endpoint(model.endpoint, generation, poll, notify)
+    return LocalModel(model_file(model), generation, poll=poll, language=language)
 
 
-def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, beat: Beat) -> GgufEmbedder:
-    """Load the embedding model at `path`, else MiniLM; raising from `beat` gives up. Raises ModelError."""
+def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, poll: Poll) -> GgufEmbedder:
+    """Load the embedding model at `path`, else MiniLM; raising from `poll` gives up. Raises ModelError."""
     from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm  # loads numpy
 
     file = Path(path) if path else packaged_minilm(notify)
-    embedder = GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
+    embedder = GgufEmbedder(file, replace(generation, context_size=None), poll=poll)
     if said := slowed(embedder.info.build):
         notify(said)
     return embedder

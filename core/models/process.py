@@ -24,7 +24,7 @@ from rtc_inspector.core.models.devices import (
     remember_crash,
     this_processor,
 )
-from rtc_inspector.core.waiting import Beat, next_of, unheard
+from rtc_inspector.core.waiting import Poll, next_of, no_poll
 
 Wire = dict[str, Any]
 HEARTBEAT = 2.0
@@ -185,9 +185,9 @@ class WorkerLink:
     """One worker at a time, always loaded with the same model; `worker` is the one there is just now."""
 
     def __init__(
-        self, path: Path, options: Wire, silence: float, beat: Beat, extra_buffers: bool | None = None
+        self, path: Path, options: Wire, silence: float, poll: Poll, extra_buffers: bool | None = None
     ) -> None:
-        """`options`: the `load` message; `beat` is called while loading, raising from it gives up.
+        """`options`: the `load` message; `poll` is called while loading, raising from it gives up.
 
         `extra_buffers`: whether weights are packed anew for the processor; by default wherever that does not crash.
         """
@@ -195,7 +195,7 @@ class WorkerLink:
         self._options = options
         self._extra_buffers = extra_buffers
         self._silence = silence
-        self._beat = beat
+        self._poll = poll
         self.worker: WorkerProcess | None = None
         self._closed = False
 
@@ -222,7 +222,7 @@ class WorkerLink:
         worker = self.worker = WorkerProcess()
         try:
             worker.send("load", extra_buffers=extra_buffers, **self._options)
-            message = self.next(worker, worker.inbox, self._beat)
+            message = self.next(worker, worker.inbox, self._poll)
             if message["event"] == "refused":
                 raise ModelError(message["problem"], message["remedy"])
             return message
@@ -249,17 +249,17 @@ class WorkerLink:
             self.worker = None
         worker.end()
 
-    def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Beat = unheard) -> Wire:
-        """The next message. Raises WorkerDied when the worker ended or is silent, and what `beat` raises."""
+    def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], poll: Poll = no_poll) -> Wire:
+        """The next message. Raises WorkerDied when the worker ended or is silent, and what `poll` raises."""
 
         def heed() -> None:
-            beat()
+            poll()
             if time.monotonic() - worker.last_sign > self._silence:
                 raise WorkerDied(
                     f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
                 )
 
-        beat()  # also where messages come so fast that none is ever waited for
+        poll()  # also where messages come so fast that none is ever waited for
         message = next_of(inbox, heed)
         if message["event"] == ENDED:
             raise WorkerDied(f"The model worker {worker.cause()}.", "It is started again.")

@@ -30,7 +30,7 @@ from rtc_inspector.core.errors import ProjectError, TargetError
 from rtc_inspector.core.oracle.command.commands import find_command, find_tools, told
 from rtc_inspector.core.oracle.interpreter import Interpreter, describe, find_interpreter
 from rtc_inspector.core.settings import OracleSettings
-from rtc_inspector.core.waiting import Beat, unheard, wait_for
+from rtc_inspector.core.waiting import Poll, no_poll, wait_for
 
 LAYOUT = 1
 """Part of every key: raised when environments are made in another way."""
@@ -227,16 +227,16 @@ def environments_folder() -> Path:
 
 
 def environment_for(
-    base: Interpreter, install: Install, folder: Path, notice: Notice, beat: Beat = unheard
+    base: Interpreter, install: Install, folder: Path, notice: Notice, poll: Poll = no_poll
 ) -> Interpreter:
     """The interpreter of an environment that holds what is asked, made unless `folder` has one of the same content.
 
-    Raises TargetError, and what `beat` raises; then nothing half made stays.
+    Raises TargetError, and what `poll` raises; then nothing half made stays.
     """
     home = _home(base, install, folder)
-    with _locked(folder, home.name, beat):
+    with _locked(folder, home.name, poll):
         if not (home / _DONE).is_file():
-            _make(home, base, install, notice, beat)
+            _make(home, base, install, notice, poll)
         os.utime(home)
     _sweep(folder, home)
     return describe(home / "bin" / "python")
@@ -251,16 +251,16 @@ def _home(base: Interpreter, install: Install, folder: Path) -> Path:
     return folder / install.key(str(base.executable), base.version_text, base.tag)
 
 
-def _make(home: Path, base: Interpreter, install: Install, notice: Notice, beat: Beat) -> None:
+def _make(home: Path, base: Interpreter, install: Install, notice: Notice, poll: Poll) -> None:
     """Make it in place, for environments cannot be moved; what is not finished is made anew. Raises TargetError."""
     notice(install.said)
     shutil.rmtree(home, ignore_errors=True)
     try:
         # Without site packages, so that no line of a .pth file runs outside the sandbox.
         venv = [str(base.executable), "-I", "-S", "-B", "-m", "venv", "--without-pip", str(home)]
-        _run(venv, "make an environment", beat)
+        _run(venv, "make an environment", poll)
         pip = [*_pip(base), "--python", str(home / "bin" / "python"), *install.pip_arguments(str(install.wheels))]
-        _run([*pip, *install.wanted.lines], "install what the project requires", beat)
+        _run([*pip, *install.wanted.lines], "install what the project requires", poll)
         (home / _DONE).write_text(json.dumps({"requirements": install.wanted.lines, "from": install.wanted.sources}))
         home.chmod(0o755)
     except BaseException:
@@ -281,9 +281,9 @@ def _pip(base: Interpreter) -> list[str]:
     )
 
 
-def _run(command: Sequence[str], what: str, beat: Beat) -> None:
+def _run(command: Sequence[str], what: str, poll: Poll) -> None:
     try:
-        run_to_end(command, PATIENCE, beat)
+        run_to_end(command, PATIENCE, poll)
     except subprocess.CalledProcessError as error:
         raise _failed(what, error.stderr or error.stdout) from error
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -301,12 +301,12 @@ def _failed(what: str, said: str) -> TargetError:
 
 
 @contextmanager
-def _locked(folder: Path, name: str, beat: Beat) -> Iterator[None]:
-    """One maker at a time. Raises TargetError, and what `beat` raises."""
+def _locked(folder: Path, name: str, poll: Poll) -> Iterator[None]:
+    """One maker at a time. Raises TargetError, and what `poll` raises."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{name}.lock").open("w") as file:
-            lock(file, beat)
+            lock(file, poll)
             yield
     except OSError as error:
         raise TargetError(
@@ -468,15 +468,15 @@ def _named(lines: Sequence[str]) -> str:
 # ------------------------------------------------------------------ other programs, ended by a stop
 
 
-def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
+def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
     """Run a program and return what it wrote to standard output; `patience`: the most seconds it may take.
 
-    It is killed with all of its session when `beat` raises. Raises what `subprocess.run` does with `check`.
+    It is killed with all of its session when `poll` raises. Raises what `subprocess.run` does with `check`.
     """
     pipe = subprocess.PIPE
     with subprocess.Popen(command, text=True, start_new_session=True, stdout=pipe, stderr=pipe) as process:
         try:
-            out, err = _awaited(process, time.monotonic() + patience, beat)
+            out, err = _awaited(process, time.monotonic() + patience, poll)
         except BaseException:
             with suppress(ProcessLookupError):
                 platform.end_session(process.pid)
@@ -486,7 +486,7 @@ def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
     return out
 
 
-def _awaited(process: subprocess.Popen[str], end: float, beat: Beat) -> tuple[str, str]:
+def _awaited(process: subprocess.Popen[str], end: float, poll: Poll) -> tuple[str, str]:
     def ended(step: float) -> tuple[str, str] | None:
         try:
             return process.communicate(timeout=step)
@@ -495,11 +495,11 @@ def _awaited(process: subprocess.Popen[str], end: float, beat: Beat) -> tuple[st
                 raise
             return None
 
-    return wait_for(ended, beat)
+    return wait_for(ended, poll)
 
 
-def lock(file: IO[str], beat: Beat) -> None:
-    """Wait for a lock that another process holds. Raises OSError, and what `beat` raises."""
+def lock(file: IO[str], poll: Poll) -> None:
+    """Wait for a lock that another process holds. Raises OSError, and what `poll` raises."""
 
     def taken(step: float) -> bool | None:
         try:
@@ -509,4 +509,4 @@ def lock(file: IO[str], beat: Beat) -> None:
             return None
         return True
 
-    wait_for(taken, beat)
+    wait_for(taken, poll)

@@ -20,7 +20,7 @@ from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 from rtc_inspector.core.oracle.sessionplan import make_plan, only_unittest_finds_tests, read_options
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Codebase, Oracle, Report
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 
 def open_oracle(
@@ -34,9 +34,9 @@ def open_oracle(
     root = codebase.root.resolve()
     settings = replace(settings, image=settings.image or platform.image_to_show())
     install = read_install(root, settings)
-    beat = partial(progress, "installing", 0, 1) if progress is not None else unheard
-    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)
-    interpreter = _interpreter(root, sandbox, settings, install, notice, beat)
+    poll = partial(progress, "installing", 0, 1) if progress is not None else no_poll
+    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, poll)
+    interpreter = _interpreter(root, sandbox, settings, install, notice, poll)
     if not isinstance(sandbox, Guarded) and (closed := closed_to_tests(root)):
         notice(closed)
     options = read_options(root)
@@ -59,12 +59,12 @@ def _interpreter(
     settings: OracleSettings,
     install: Install | None,
     notice: Callable[[str], None],
-    beat: Beat,
+    poll: Poll,
 ) -> Interpreter:
     """The image's own, one with what the project requires, or one that is there. Raises TargetError, SandboxError."""
     if settings.image is not None:
         return interpreter_of_image(sandbox, settings.python)
     if install is not None:
         base = find_interpreter(root, settings.python or sys.executable, notice)
-        return environment_for(base, install, environments_folder(), notice, beat)
+        return environment_for(base, install, environments_folder(), notice, poll)
     return find_interpreter(root, settings.python, notice)

@@ -19,7 +19,7 @@ from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.verdicts import OUTLIVES, Observation, headline
 from rtc_inspector.core.oracle.zygote import START_PATIENCE, Listener, Reply, Zygote, ZygoteDied
 from rtc_inspector.core.types import CoverageMap, Report
-from rtc_inspector.core.waiting import Beat
+from rtc_inspector.core.waiting import Poll
 
 MISSING_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 _WORDS = {
@@ -316,8 +316,8 @@ class IdentityRunner:
     def start(self, plan: SessionPlan, progress: Report) -> Zygote:
         """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            beat, patience = partial(progress, "starting a sandbox", 0, 1), max(START_PATIENCE, self._timeout)
-            zygote = Zygote(self._new_sandbox(), plan, None, beat, patience)
+            poll, patience = partial(progress, "starting a sandbox", 0, 1), max(START_PATIENCE, self._timeout)
+            zygote = Zygote(self._new_sandbox(), plan, None, poll, patience)
         except ZygoteDied as error:
             raise TargetError(
                 f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
@@ -334,17 +334,17 @@ class IdentityRunner:
         tests = request.get("tests")
         run, started = IdentityRun(None if tests is None else frozenset(tests)), time.monotonic()
 
-        def beat() -> None:
+        def poll() -> None:
             progress(stage, len(run.outcomes), max(1, len(run.collected)))
 
         def listen(kind: str, values: list[Any]) -> None:
             run.take(kind, values)
             if kind in ("collected", "test"):
-                beat()
+                poll()
 
         limit = self._timeout * (SLOW_TRACE if request.get("trace") else 1.0)
         asked = {"tests": None, "identity": True, "total": limit, "default_test_seconds": limit, **request}
-        reply = _run(zygote, asked, beat, listen)
+        reply = _run(zygote, asked, poll, listen)
         run.seconds = time.monotonic() - started
         run.changes.update({OUTLIVES} if reply["outlived"] else ())
         self._check_ending(run, reply, limit)
@@ -361,15 +361,15 @@ class IdentityRunner:
             if time.monotonic() > end:
                 apart.unreached += batch
                 continue
-            beat = partial(progress, "learning the tests: without each other", done, len(seconds))
-            beat()
+            poll = partial(progress, "learning the tests: without each other", done, len(seconds))
+            poll()
             done += len(batch)
             patience = LEAST_PATIENCE + 3 * sum(seconds[test] for test in batch)
-            for test in _failures(zygote, batch, patience, beat) if len(batch) > 1 else batch:
+            for test in _failures(zygote, batch, patience, poll) if len(batch) > 1 else batch:
                 if time.monotonic() > end:
                     apart.unreached.append(test)
                 else:
-                    apart.failing |= _failures(zygote, [test], patience, beat)
+                    apart.failing |= _failures(zygote, [test], patience, poll)
         return apart
 
     def _check_ending(self, run: IdentityRun, reply: Reply, limit: float) -> None:
@@ -402,18 +402,18 @@ class IdentityRunner:
             )
 
 
-def _failures(zygote: Zygote, tests: Sequence[str], total: float, beat: Beat) -> dict[str, str]:
+def _failures(zygote: Zygote, tests: Sequence[str], total: float, poll: Poll) -> dict[str, str]:
     """Node id -> the line that names the error, of those that do not pass in one fork within `total` seconds."""
     request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": total}
-    observed = Observation.of(_run(zygote, request, beat))
+    observed = Observation.of(_run(zygote, request, poll))
     said = {test: (outcome, message) for test, outcome, _, message, *_ in observed.all("test")}
     results = {test: said.get(test, ("missing", "")) for test in tests}
     return {test: headline(message) for test, (outcome, message) in results.items() if outcome != "passed"}
 
 
-def _run(zygote: Zygote, request: dict[str, Any], beat: Beat, listen: Listener | None = None) -> Reply:
+def _run(zygote: Zygote, request: dict[str, Any], poll: Poll, listen: Listener | None = None) -> Reply:
     try:
-        return zygote.run(request, listen, beat)
+        return zygote.run(request, listen, poll)
     except ZygoteDied as error:
         raise SandboxEnded(
             f"The sandbox ended while the project's own tests ran: {error}.",

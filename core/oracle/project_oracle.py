@@ -628,7 +628,7 @@ class ProjectOracle:
         self._closed.set()
         if self._early is not None:
             self._early.close()
-        if self._learning.acquire(timeout=CLOSING):  # what is learned in the background ends at its next beat
+        if self._learning.acquire(timeout=CLOSING):  # what is learned in the background ends at its next poll
             self._learning.release()
         for worker in self._workers:
             worker.stop()

@@ -14,7 +14,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.oracle.sandbox.process import Process
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.waiting import Beat, unheard, wait_for
+from rtc_inspector.core.waiting import Poll, no_poll, wait_for
 
 START_PATIENCE = 60.0
 MARGIN = 10.0
@@ -41,12 +41,12 @@ class Zygote:
         sandbox: Sandbox,
         plan: SessionPlan,
         learned: Mapping[str, Any] | None = None,
-        beat: Beat = unheard,
+        poll: Poll = no_poll,
         patience: float = START_PATIENCE,
     ) -> None:
-        """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `beat` raises.
+        """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `poll` raises.
 
-        `learned`: see `learn`. `beat` is called a few times a second. `patience`: seconds that it may take.
+        `learned`: see `learn`. `poll` is called a few times a second. `patience`: seconds that it may take.
         """
         self._numbers = itertools.count(1)
         self._rest = b""
@@ -55,7 +55,7 @@ class Zygote:
         self._process: Process = sandbox.start(placed.launch)
         try:
             self._send(placed.config)
-            self.greeting = self._receive(time.monotonic() + patience, beat)
+            self.greeting = self._receive(time.monotonic() + patience, poll)
             if learned is not None:
                 self.learn(learned)
         except BaseException:
@@ -70,17 +70,17 @@ class Zygote:
         """Send limits and lists once, to be merged into each request."""
         self._send({"do": "learn", **learned})
 
-    def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat = unheard) -> Reply:
+    def run(self, request: Mapping[str, Any], listen: Listener | None = None, poll: Poll = no_poll) -> Reply:
         """Run one child to its end.
 
-        `listen` hears frames as they come; `beat` is called a few times a second; raising from either gives the process
+        `listen` hears frames as they come; `poll` is called a few times a second; raising from either gives the process
         up (close it then). Raises ZygoteDied.
         """
         number = next(self._numbers)
         self._send({"do": "run", "id": number, "stream": listen is not None, **request})
         deadline = time.monotonic() + float(request["total"]) + MARGIN
         while True:
-            reply = self._receive(deadline, beat)
+            reply = self._receive(deadline, poll)
             if "frame" in reply and listen is not None:
                 listen(reply["frame"], reply["values"])
             elif reply.get("done") == number:
@@ -101,9 +101,9 @@ class Zygote:
         except (OSError, ValueError) as error:
             raise ZygoteDied(self._death()) from error
 
-    def _receive(self, deadline: float, beat: Beat) -> Reply:
+    def _receive(self, deadline: float, poll: Poll) -> Reply:
         while b"\n" not in self._rest:
-            self._rest += self._read(deadline, beat)
+            self._rest += self._read(deadline, poll)
         line, self._rest = self._rest.split(b"\n", 1)
         try:
             reply: Reply = json.loads(line)
@@ -111,7 +111,7 @@ class Zygote:
             raise ZygoteDied("it answered something unreadable") from error
         return reply
 
-    def _read(self, deadline: float, beat: Beat) -> bytes:
+    def _read(self, deadline: float, poll: Poll) -> bytes:
         def some(step: float) -> bytes | None:
             if select.select([self._process.stdout], [], [], step)[0]:
                 return os.read(self._process.stdout.fileno(), 1 << 16)
@@ -120,7 +120,7 @@ class Zygote:
             return None
 
         try:
-            data = wait_for(some, beat)
+            data = wait_for(some, poll)
         except (OSError, ValueError) as error:
             raise ZygoteDied(self._death()) from error
         if not data:

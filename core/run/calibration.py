@@ -63,7 +63,7 @@ def calibrate(
         for style in styles or possible_styles(header):
             report(f"asking by {style}", 0, len(functions))
             told = replace(settings, prompt_style=style)
-            with closing(LocalModel(path, told, beat=lambda: report("loading the model", 0, 1))) as model:
+            with closing(LocalModel(path, told, poll=lambda: report("loading the model", 0, 1))) as model:
                 on_model(model)
                 scores.append(_score(style, model, functions, judged, report))
                 sha256 = model.info.sha256

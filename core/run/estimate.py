@@ -32,7 +32,7 @@ NEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RunCost:
     """What a run comes to.
 
     Attributes:
@@ -63,10 +63,10 @@ class Estimate:
         return sum(self.made.values())
 
 
-def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
+def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> RunCost:
     """Estimate what a run with these settings costs, by the newest runs of the same models and task."""
     regions = settings.regions
-    counts = Estimate({role: regions * each for role, each in task(settings.task).samples(settings).items()})
+    counts = RunCost({role: regions * each for role, each in task(settings.task).samples(settings).items()})
     same = [pace for pace in paces if _asked(pace.settings) == _asked(settings)]
     like = [pace for pace in same if _shape(pace.settings) == _shape(settings)]
     used = next((found for each in (like, same) for found in _stored_first(each) if found), [])[:NEWEST]
@@ -89,7 +89,7 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
     )
 
 
-def _money(settings: RunSettings, counts: Estimate, used: Sequence[PaceRow]) -> float | None:
+def _money(settings: RunSettings, counts: RunCost, used: Sequence[PaceRow]) -> float | None:
     """Return what the samples cost, or None where no price is known.
 
     Descriptions have the price of the forward model, the others that of the backward one.
@@ -131,7 +131,7 @@ UNMEASURED = (
 )
 
 
-def cost_words(cost: Estimate, kind: Kind, duration: Callable[[float], str], measured: bool = True) -> str:
+def cost_words(cost: RunCost, kind: Kind, duration: Callable[[float], str], measured: bool = True) -> str:
     """Samples; below them tokens, minutes, money, and what they rest on. `measured`: stored runs were looked at."""
     noun = kind.noun
     *first, last = (counted(number, kind.roles[role].title) for role, number in cost.made.items())
@@ -152,7 +152,7 @@ def cost_words(cost: Estimate, kind: Kind, duration: Callable[[float], str], mea
     )
 
 
-def _basis(cost: Estimate, noun: str) -> str:
+def _basis(cost: RunCost, noun: str) -> str:
     """Return in words what was measured, and how far to trust it."""
     samples = counted(cost.measured, "sample")
     if cost.trial:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rtc_inspector.core.store.rows import Answers, SampleRow, VerdictRow
-from rtc_inspector.core.types import Item, Score
+from rtc_inspector.core.types import Estimate, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class RunFinished:
 
     run_id: int
     status: str
-    measures: Mapping[str, Score]
+    measures: Mapping[str, Estimate]
     items: int
     samples: int
     problems: tuple[str, ...] = field(default=())

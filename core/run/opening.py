@@ -366,7 +366,7 @@ def open_models(
     `language`: in which they are asked; the style that did best in it is taken.
     """
 
-    def beat() -> None:
+    def poll() -> None:
         caller.report("loading the model", 0, 1)
 
     def opened(wanted: NamedModel, generation: ModelSettings) -> Model:
@@ -384,10 +384,10 @@ def open_models(
 
     def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
         if not settings.cluster or wanted.endpoint is not None:
-            return open_model(wanted, generation, beat, caller.notify, language)
+            return open_model(wanted, generation, poll, caller.notify, language)
         from rtc_inspector.core.cluster.remote import ClusterModel
 
-        return ClusterModel(model_file(wanted), generation, settings, caller.notify, beat)
+        return ClusterModel(model_file(wanted), generation, settings, caller.notify, poll)
 
     if not settings.cluster:
         check_machine(settings, caller.notify)

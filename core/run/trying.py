@@ -15,7 +15,7 @@ from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
 from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 from rtc_inspector.core.types import Item, Span
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 SOURCE = '''def area(width: float, height: float) -> float:
     """Return the area of a rectangle; nothing has a negative side."""
@@ -87,29 +87,29 @@ class Trial:
     tried: tuple[Tried, ...]
 
 
-def try_server(settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard) -> Trial:
+def try_server(settings: EndpointSettings, generation: ModelSettings, poll: Poll = no_poll) -> Trial:
     """Ask the server for a description, for code in turns, for code in a file, and for a gap.
 
-    `beat` is called on the way, and raising from it gives up. Raises ModelError where the server cannot be used at all.
+    `poll` is called on the way, and raising from it gives up. Raises ModelError where the server cannot be used at all.
     """
     notices: list[str] = []
     tried: list[Tried] = []
     settings = replace(settings, attempts=1)
-    with closing(open_endpoint(settings, replace(generation, prompt_style="chat"), beat, notices.append)) as model:
-        tried.append(_asked(model, "a description, in turns", _forward, DESCRIPTION_TOKENS, beat))
-        tried.append(_asked(model, "code, in turns", _backward, CODE_TOKENS, beat))
+    with closing(open_endpoint(settings, replace(generation, prompt_style="chat"), poll, notices.append)) as model:
+        tried.append(_asked(model, "a description, in turns", _forward, DESCRIPTION_TOKENS, poll))
+        tried.append(_asked(model, "code, in turns", _backward, CODE_TOKENS, poll))
         trial = Trial(model.info.name, model.server, model.info.context_size, model.at_a_time, "", (), ())
         generation = replace(generation, context_size=model.info.context_size)  # found out already
         refused = [model.info.conditions]
     for style in ("code", "fim"):
         asked = f"code, {STYLES[style]}"
         try:
-            opened = open_endpoint(settings, replace(generation, prompt_style=style), beat, notices.append)
+            opened = open_endpoint(settings, replace(generation, prompt_style=style), poll, notices.append)
         except ModelError as error:
             tried.append(Tried(asked, error=error.problem))
             continue
         with closing(opened) as model:
-            tried.append(_asked(model, asked, _backward, CODE_TOKENS, beat))
+            tried.append(_asked(model, asked, _backward, CODE_TOKENS, poll))
             refused.append(model.info.conditions)
     parts = dict.fromkeys(part for each in refused for part in each.split(", ") if part)
     return replace(trial, refused=", ".join(parts), notices=tuple(dict.fromkeys(notices)), tried=tuple(tried))
@@ -153,12 +153,12 @@ def _backward(info: ModelInfo, fits: Fits) -> Prompt:
     return backward_prompt(SOURCE, _span(), ASKED, fits, info.backward_style, info.prompt_layout)
 
 
-def _asked(model: RemoteModel, asked: str, make: _Make, room: int, beat: Beat) -> Tried:
-    """Ask one question. Raises ModelError where the server refuses whatever it is asked, and what `beat` raises."""
+def _asked(model: RemoteModel, asked: str, make: _Make, room: int, poll: Poll) -> Tried:
+    """Ask one question. Raises ModelError where the server refuses whatever it is asked, and what `poll` raises."""
     prompt = make(model.info, lambda prompt: True)
 
     def heed(id_: str, text: str) -> None:
-        beat()
+        poll()
 
     (answer,) = model.generate([Request("try", prompt, 0.0, 0, room)], heed)
     if answer.error:

@@ -42,7 +42,7 @@ from rtc_inspector.core.store.rows import (
 )
 from rtc_inspector.core.store.scores import Bounds, RunFigures, tally
 from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
-from rtc_inspector.core.types import Score, TestResult
+from rtc_inspector.core.types import Estimate, TestResult
 
 Row = dict[str, Any]
 MOST_LINKED = 50
@@ -131,7 +131,7 @@ class Reader:
         with self._snapshot():
             return self._figures(self._run(run_id))
 
-    def scores_of(self, task_name: str, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
+    def scores_of(self, task_name: str, items: Iterable[Mapping[str, float]]) -> dict[str, Estimate]:
         """Return the mean of each measure of a method over items that have these."""
         return self._bounds.scores(task(task_name), items)
 
@@ -260,7 +260,7 @@ class Reader:
             found.append(FacetRow(facet, value, len(items), self._bounds.scores(kind, items)))
         return found
 
-    def score(self, run_id: int, metric: str = "pass", *, continuous: bool = False) -> tuple[Score, Score]:
+    def score(self, run_id: int, metric: str = "pass", *, continuous: bool = False) -> tuple[Estimate, Estimate]:
         """Return a run's mean of a stored metric, or of its verdicts (`pass`), and how much it is above the baseline's.
 
         `continuous` says that the metric is no outcome: how the difference is bounded.

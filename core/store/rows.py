@@ -10,10 +10,9 @@ from typing import Protocol
 from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import counted, known, noun, task
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.types import NEAR_LIMIT, Form, Item, Outcome, Score, TestResult, Verdict, tests_not_asked
+from rtc_inspector.core.types import NEAR_LIMIT, Estimate, Form, Item, Outcome, TestResult, Verdict, tests_not_asked
+from rtc_inspector.core.types import NOTHING as NOTHING
 
-NOTHING = Score(None, None, None)
-"""The score of nothing that was judged."""
 GROWING = frozenset({"running", "interrupted"})
 """The status of a run that may get more items, so that its figures are provisional."""
 
@@ -150,7 +149,7 @@ class RunRow:
     items_dropped: int
     items_complete: int
     samples: int
-    scores: Mapping[str, Score] = field(hash=False)
+    scores: Mapping[str, Estimate] = field(hash=False)
     config_json: str
     model_json: str
     name: str
@@ -200,12 +199,12 @@ class RunRow:
         return f"{forward} → {backward}" if backward not in ("", forward) else forward
 
     @property
-    def headline(self) -> Score:
+    def headline(self) -> Estimate:
         """Return the figure that stands for the run."""
         return self.scores.get(task(self.task).headline, NOTHING)
 
     @property
-    def secondary(self) -> Score:
+    def secondary(self) -> Estimate:
         """Return the figure that stands beside the headline, where its kind has one."""
         return self.scores.get(task(self.task).secondary, NOTHING)
 
@@ -467,7 +466,7 @@ class FacetRow:
     facet: str
     value: str
     items: int
-    scores: Mapping[str, Score] = field(hash=False)
+    scores: Mapping[str, Estimate] = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,7 +536,7 @@ class RunningPoint:
 
     items: int
     item_id: int
-    scores: Mapping[str, Score] = field(hash=False)
+    scores: Mapping[str, Estimate] = field(hash=False)
 
 
 TRIAL = 0

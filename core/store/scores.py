@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from rtc_inspector.core.kinds import Kind, Measure
 from rtc_inspector.core.store.rows import NOTHING, Answers, Interval, RunningPoint
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 
 FORMAT = 7
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
@@ -39,7 +39,7 @@ class RunFigures:
     items_dropped: int
     items_complete: int
     samples: int
-    scores: Mapping[str, Score]
+    scores: Mapping[str, Estimate]
     near_limit: int
     answers: Answers
     format: int = FORMAT
@@ -54,7 +54,7 @@ class RunFigures:
         data = json.loads(text)
         if data.get("format") != FORMAT:
             return None
-        scores = {name: Score(**score) for name, score in data["scores"].items()}
+        scores = {name: Estimate(**score) for name, score in data["scores"].items()}
         return cls(**data | {"scores": scores, "answers": Answers(**data["answers"])})
 
     @property
@@ -95,7 +95,7 @@ class Bounds:
     def __init__(self, interval: Interval | None) -> None:
         """Without an `interval` every score has a mean only."""
         self._interval = interval
-        self._known: dict[tuple[float, float, bool, frozenset[tuple[Parts, int]]], Score] = {}
+        self._known: dict[tuple[float, float, bool, frozenset[tuple[Parts, int]]], Estimate] = {}
 
     @property
     def any(self) -> bool:
@@ -104,17 +104,17 @@ class Bounds:
 
     def score(
         self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, continuous: bool = False
-    ) -> Score:
+    ) -> Estimate:
         """Return mean and interval of `values`, each between `lowest` and `highest`."""
         made = [(value,) for value in values]
         return self._score(made, Counter(made), (lowest, highest, continuous))
 
-    def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
+    def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Estimate]:
         """Return the mean of each averaged measure of a kind, over the items that have it."""
         rows = list(items)
         return {measure.name: self.measure(measure, rows) for measure in kind.averaged}
 
-    def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Score:
+    def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Estimate:
         """Return the mean of one measure, over the items that have it."""
         values = [_parts(measure, row) for row in rows if measure.name in row]
         return self._score(values, Counter(values), _scale(measure))
@@ -138,11 +138,13 @@ class Bounds:
             points.append(RunningPoint(end, items[end - 1][0], scores))
         return points
 
-    def _score(self, values: Sequence[Parts], counted: Counter[Parts], scale: tuple[float, float, bool]) -> Score:
+    def _score(self, values: Sequence[Parts], counted: Counter[Parts], scale: tuple[float, float, bool]) -> Estimate:
         if not values:
             return NOTHING
         if self._interval is None:
-            return Score(math.fsum(each[0] - sum(each[1:]) for each in values) / len(values), None, None, len(values))
+            return Estimate(
+                math.fsum(each[0] - sum(each[1:]) for each in values) / len(values), None, None, len(values)
+            )
         key = (*scale, frozenset(counted.items()))
         if key not in self._known:
             # All at once: it happens after thousands of charts, and what is asked for again is made in milliseconds.
@@ -154,7 +156,7 @@ class Bounds:
             bounds = self._interval(made, lowest, highest, against=against or None, continuous=continuous)
             # Where both sides are alike, their difference may come to -2e-17.
             mean, low, high = (each if abs(each) > 1e-12 else 0.0 for each in bounds)
-            self._known[key] = Score(mean, low, high, len(values))
+            self._known[key] = Estimate(mean, low, high, len(values))
         return self._known[key]
 
 

@@ -10,18 +10,18 @@ from typing import Generic, TypeVar
 
 from rtc_inspector.core.source.edits import rank
 from rtc_inspector.core.types import Item, Report
-from rtc_inspector.core.waiting import Beat, result_of, unheard
+from rtc_inspector.core.waiting import Poll, no_poll, result_of
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
 def in_order(
-    function: Callable[[Given], Made], values: Iterable[Given], workers: int, beat: Beat = unheard
+    function: Callable[[Given], Made], values: Iterable[Given], workers: int, poll: Poll = no_poll
 ) -> Generator[Made, None, None]:
     """Yield results as `map` does, with `workers` calls under way; closing it early drops those that have not begun.
 
-    Raises what `function` raises, at the place where its result would stand, and what `beat` raises. Calls that run
+    Raises what `function` raises, at the place where its result would stand, and what `poll` raises. Calls that run
     then are not waited for.
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="pool")
@@ -30,9 +30,9 @@ def in_order(
         for value in values:
             waiting.append(pool.submit(function, value))
             if len(waiting) == workers:
-                yield result_of(waiting.popleft(), beat)
+                yield result_of(waiting.popleft(), poll)
         while waiting:
-            yield result_of(waiting.popleft(), beat)
+            yield result_of(waiting.popleft(), poll)
     finally:
         # Not waited for: a verdict may take a minute, and whoever stops the run closes the oracle, which ends it.
         pool.shutdown(wait=False, cancel_futures=True)
@@ -53,12 +53,12 @@ def draw_items(
     """
     admitted = 0
 
-    def beat() -> None:
+    def poll() -> None:
         report(stage, admitted, wanted)
 
-    with closing(in_order(item_of, keys, workers or 1, beat)) as items:
+    with closing(in_order(item_of, keys, workers or 1, poll)) as items:
         while admitted < wanted:
-            beat()
+            poll()
             item = next(items, None)
             if item is None:
                 return

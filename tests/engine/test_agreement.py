@@ -61,7 +61,7 @@ def test_alpha_of_krippendorffs_own_example() -> None:
     ]
     found = krippendorff_alpha(units)
     assert found.value == pytest.approx(0.743, abs=5e-4)
-    assert found.samples == 11
+    assert found.n == 11
     assert found.low is not None and found.high is not None and 0.3 < found.low < 0.743 < found.high <= 1
 
 
@@ -96,7 +96,7 @@ def test_an_annotator_of_one_label_gives_no_interval() -> None:
 @pytest.mark.parametrize("given", [[], [("y", "y")] * 8])
 def test_nothing_to_tell_apart_is_undefined(given: list[tuple[str, str]]) -> None:
     found = cohen_kappa(given)
-    assert (found.value, found.low, found.high, found.samples) == (None, None, None, len(given))
+    assert (found.value, found.low, found.high, found.n) == (None, None, None, len(given))
     assert krippendorff_alpha(given).value is None
 
 

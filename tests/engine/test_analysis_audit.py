@@ -14,7 +14,7 @@ from factories import fill_store, model_info
 from rtc_inspector.core.analyses.audit import between
 from rtc_inspector.core.analyses.judged import LISTED, Judged, System
 from rtc_inspector.core.analyses.registry import analyse
-from rtc_inspector.core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
+from rtc_inspector.core.figures import Bars, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
 from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.generation import SentenceVector, TokenVectors
 from rtc_inspector.core.metrics.codebleu import NAMES
@@ -23,7 +23,7 @@ from rtc_inspector.core.metrics.similarity import code_scores, function_of, plai
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.run.scoring import score_runs
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.types import Outcome, Verdict
+from rtc_inspector.core.types import Estimate, Outcome, Verdict
 
 
 class LetterVectors:

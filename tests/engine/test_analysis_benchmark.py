@@ -17,7 +17,7 @@ from rtc_inspector.core.figures import Histogram, Scatter, Sentence, Table
 from rtc_inspector.core.metrics.validity import fisher_interval, pearson, resampled, spearman, spearman_p, tau
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.types import Item, Score, Span
+from rtc_inspector.core.types import Estimate, Item, Span
 from rtc_inspector.ui.report.page import render
 
 HUMANEVAL = {
@@ -55,7 +55,7 @@ def test_what_five_models_prove() -> None:
 def systems(**figures: tuple[float, ...]) -> list[System]:
     count = len(figures["pass@1"])
     return [
-        System(f"m{n}", n, {name: Score(values[n] / 100, 0.0, 1.0, 164) for name, values in figures.items()}, {})
+        System(f"m{n}", n, {name: Estimate(values[n] / 100, 0.0, 1.0, 164) for name, values in figures.items()}, {})
         for n in range(count)
     ]
 

@@ -18,7 +18,7 @@ from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.comparison.words import verdict
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError
-from rtc_inspector.core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
+from rtc_inspector.core.figures import Column, Figure, Histogram, Lines, Sentence, Table
 from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample
 from rtc_inspector.core.kinds import TASKS, project_of
 from rtc_inspector.core.metrics.paired import TwoByTwo
@@ -30,7 +30,7 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
 from rtc_inspector.core.source.directives import by_hand, holds_directives, read_directives, without_examples
 from rtc_inspector.core.trips.directive import drawn, file_problem
-from rtc_inspector.core.types import Form, Item, Outcome, Span, Verdict
+from rtc_inspector.core.types import Estimate, Form, Item, Outcome, Span, Verdict
 from rtc_inspector.resources import path as resource
 
 ADD = {"id": "add", "directive": "Add two numbers.", "header": "def add(a, b):", "tests": ["assert add(1, 2) == 3"]}

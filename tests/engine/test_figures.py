@@ -10,7 +10,6 @@ from rtc_inspector.core.figures import (
     Categories,
     Cell,
     Choice,
-    Estimate,
     Grid,
     Histogram,
     Lines,
@@ -24,6 +23,7 @@ from rtc_inspector.core.figures import (
 )
 from rtc_inspector.core.figures.layout import heat, spans, ticks
 from rtc_inspector.core.figures.reading import bins, csv, marks, to_json
+from rtc_inspector.core.types import Estimate
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])

@@ -14,17 +14,17 @@ import pytest
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.oracle.environment import lock, run_to_end
 from rtc_inspector.core.oracle.sandbox.docker_engine import each_step
-from rtc_inspector.core.waiting import unheard
+from rtc_inspector.core.waiting import no_poll
 
 
 def stopping(after: float) -> Callable[[], None]:
     end = time.monotonic() + after
 
-    def beat() -> None:
+    def poll() -> None:
         if time.monotonic() > end:
             raise Cancelled
 
-    return beat
+    return poll
 
 
 def test_a_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
@@ -38,12 +38,12 @@ def test_a_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
 
 
 def test_a_program_says_what_it_wrote_and_how_it_failed() -> None:
-    assert run_to_end(["sh", "-c", "echo done"], 10.0, unheard) == "done\n"
+    assert run_to_end(["sh", "-c", "echo done"], 10.0, no_poll) == "done\n"
     with pytest.raises(subprocess.CalledProcessError) as caught:
-        run_to_end(["sh", "-c", "echo wrong >&2; exit 3"], 10.0, unheard)
+        run_to_end(["sh", "-c", "echo wrong >&2; exit 3"], 10.0, no_poll)
     assert caught.value.returncode == 3 and caught.value.stderr == "wrong\n"
     with pytest.raises(subprocess.TimeoutExpired):
-        run_to_end(["sleep", "30"], 0.1, unheard)
+        run_to_end(["sleep", "30"], 0.1, no_poll)
 
 
 def test_steps_are_given_up_while_the_next_is_awaited() -> None:
@@ -64,7 +64,7 @@ def test_steps_are_given_up_while_the_next_is_awaited() -> None:
     assert not closed.is_set()
     waiting.set()
     assert closed.wait(2.0)
-    assert [*each_step(lambda: iter([1, 2]), unheard)] == [1, 2]
+    assert [*each_step(lambda: iter([1, 2]), no_poll)] == [1, 2]
 
 
 def test_a_lock_that_another_holds_is_not_waited_for_after_a_stop(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ import pytest
 from factories import code_row
 
 from rtc_inspector.core.analyses.chain import Chains, drop, table
-from rtc_inspector.core.figures import Estimate
 from rtc_inspector.core.metrics.output_match import Class, class_of, kept, match, parted, tom
 from rtc_inspector.core.trips.chain import ChainTrip
-from rtc_inspector.core.types import Item, Outcome, Span, TestResult, Verdict
+from rtc_inspector.core.types import Estimate, Item, Outcome, Span, TestResult, Verdict
 
 
 def outputs(*signatures: str) -> dict[str, str]:

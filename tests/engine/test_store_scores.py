@@ -17,7 +17,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.scores import thinned
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.types import NEAR_LIMIT, Item, Outcome, Score, Span, Verdict
+from rtc_inspector.core.types import NEAR_LIMIT, Estimate, Item, Outcome, Span, Verdict
 
 PASS, FAIL, OURS = Outcome.PASS, Outcome.FAIL, Outcome.INFRASTRUCTURE
 
@@ -111,9 +111,9 @@ def test_what_was_not_judged_counts_neither_way(store: Store, run: Run) -> None:
 
 def test_nothing_judged_is_no_score(store: Store, run: Run) -> None:
     run.item("a.py", "1")
-    assert store.reader.score(run.id) == (Score(None, None, None), Score(None, None, None))
+    assert store.reader.score(run.id) == (Estimate(None, None, None), Estimate(None, None, None))
     assert store.reader.running(run.id) == []
-    assert store.reader.run(run.id).headline == Score(None, None, None)
+    assert store.reader.run(run.id).headline == Estimate(None, None, None)
 
 
 def test_states_follow_what_is_there(store: Store, run: Run) -> None:
@@ -168,7 +168,7 @@ def test_bounds_are_those_of_the_interval_passed_in(store: Store, run: Run, tmp_
     assert (rtc.value, rtc.low, rtc.high) == interval([1.0, 0.5, 0.0, 0.5])
     assert (lift.value, lift.low, lift.high) == interval([1.0, 0.5, 0.0, 0.5], against=[0.0] * 4)
     with Reader.open(tmp_path / "runs.db") as plain:
-        assert plain.score(run.id)[0] == Score(0.5, None, None, 4)
+        assert plain.score(run.id)[0] == Estimate(0.5, None, None, 4)
 
 
 def test_a_running_chart_ends_at_the_score_and_keeps_its_points(store: Store, run: Run) -> None:
@@ -272,8 +272,8 @@ def test_a_metric_stands_beside_the_verdict_of_each_reconstruction(tmp_path: Pat
 
 
 def test_below_twenty_items_a_figure_says_that_they_are_few() -> None:
-    assert [Score(0.5, 0.4, 0.6, n).few for n in (0, 1, 19, 20)] == [False, True, True, False]
-    assert score_json(Score(0.5, 0.4, 0.6, 19)) == {"value": 0.5, "low": 0.4, "high": 0.6, "n": 19, "few": True}
+    assert [Estimate(0.5, 0.4, 0.6, n).few for n in (0, 1, 19, 20)] == [False, True, True, False]
+    assert score_json(Estimate(0.5, 0.4, 0.6, 19)) == {"value": 0.5, "low": 0.4, "high": 0.6, "n": 19, "few": True}
 
 
 def test_flags_are_those_of_the_last_verdicts(run: Run, store: Store) -> None:

@@ -9,7 +9,7 @@ from queue import Queue
 import pytest
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.waiting import next_of, patiently, unheard
+from rtc_inspector.core.waiting import next_of, no_poll, patiently
 
 
 def stop() -> None:
@@ -19,10 +19,10 @@ def stop() -> None:
 def test_what_comes_is_given_and_what_fails_is_raised() -> None:
     queue: Queue[int] = Queue()
     threading.Timer(0.15, queue.put, (7,)).start()
-    assert next_of(queue, unheard) == 7
-    assert patiently(lambda: 8, unheard) == 8
+    assert next_of(queue, no_poll) == 7
+    assert patiently(lambda: 8, no_poll) == 8
     with pytest.raises(ZeroDivisionError):
-        patiently(lambda: 1 // 0, unheard)
+        patiently(lambda: 1 // 0, no_poll)
 
 
 def test_a_stop_ends_any_waiting_at_once() -> None:

@@ -12,10 +12,11 @@ from figure_cases import one_of_each
 
 from rtc_inspector.app.cli import main
 from rtc_inspector.app.figures import print_figures
-from rtc_inspector.core.figures import Estimate, Scatter, Table
+from rtc_inspector.core.figures import Scatter, Table
 from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.types import Estimate
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from chat_server import Answer, ChatServer, chat_server, completion
 
 from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.errors import ProjectError, UserError
-from rtc_inspector.core.figures import Bars, Estimate, Grid, Lines, Sentence, Table
+from rtc_inspector.core.figures import Bars, Grid, Lines, Sentence, Table
 from rtc_inspector.core.metrics.output_match import Lost
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import RunFinished, SampleReady
@@ -29,7 +29,7 @@ from rtc_inspector.core.settings import ChainSettings, EndpointSettings, RunSett
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.trips.protocol import Tree
 from rtc_inspector.core.trips.trees import chain_of, lost_in
-from rtc_inspector.core.types import Form
+from rtc_inspector.core.types import Estimate, Form
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from rtc_inspector.core.models.discovery import bundled_model, discover
 from rtc_inspector.core.models.embedder import GgufEmbedder, packaged_minilm
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.settings import ModelSettings
-from rtc_inspector.core.waiting import unheard
+from rtc_inspector.core.waiting import no_poll
 
 EXPECTED: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
 """Made once from the package's own weights and tokenizer by Hugging Face transformers 4 (Flax): mean of the last
@@ -94,7 +94,7 @@ def test_a_build_that_crashes_at_its_first_evaluation_is_used_without_extra_buff
     minilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build, said = CrashingBuild(monkeypatch, tmp_path, signal.SIGSEGV), list[str]()
-    with closing(open_embedder(str(minilm), SETTINGS, said.append, unheard)) as embedder:
+    with closing(open_embedder(str(minilm), SETTINGS, said.append, no_poll)) as embedder:
         assert embedder.sentences(["Adds a number."])[0].values.any()
         assert WITHOUT_EXTRA_BUFFERS in embedder.info.build and "crashed" in said[0]
     assert build.evaluations == ["with", "without"]

@@ -416,7 +416,7 @@ def test_loading_can_be_given_up() -> None:
 
     before = set(threading.enumerate())
     with pytest.raises(Cancelled):
-        LocalModel(bundled_model(), SETTINGS, beat=stop)
+        LocalModel(bundled_model(), SETTINGS, poll=stop)
     assert set(threading.enumerate()) == before, "the worker and those who listen to it have ended"
 
 

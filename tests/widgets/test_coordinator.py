@@ -22,12 +22,12 @@ from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
-from rtc_inspector.core.store.rows import Score
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.coordinator import Coordinator, RunState, new_run
 from rtc_inspector.ui.background.gateway import Gateway
 
 Emit = Callable[[Event], None]
-END = RunFinished(7, "finished", {"rtc": Score(0.5, 0.2, 0.8)}, 1, 7)
+END = RunFinished(7, "finished", {"rtc": Estimate(0.5, 0.2, 0.8)}, 1, 7)
 START = RunStarted(7, False, "synthesis", "p", "m", "s", 1)
 
 

@@ -19,11 +19,11 @@ from themes import wear
 
 from rtc_inspector.core.analyses import scores
 from rtc_inspector.core.analyses.registry import analyse
-from rtc_inspector.core.figures import Axis, Categories, Cell, Estimate, Figure, Grid, Histogram, Lines, Link, Table
+from rtc_inspector.core.figures import Axis, Categories, Cell, Figure, Grid, Histogram, Lines, Link, Table
 from rtc_inspector.core.figures.reading import Mark, bins, marks
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import RunningPoint
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.figures.plot import step
 from rtc_inspector.ui.figures.view import FiguresView, FigureView
 from rtc_inspector.ui.panels.run import RunPanel
@@ -31,8 +31,8 @@ from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 
 def point(items: int, rtc: float) -> RunningPoint:
-    lift = Score(rtc - 0.3, rtc - 0.5, rtc - 0.1)
-    return RunningPoint(items, 100 + items, {"rtc": Score(rtc, rtc - 0.1, rtc + 0.1), "lift": lift})
+    lift = Estimate(rtc - 0.3, rtc - 0.5, rtc - 0.1)
+    return RunningPoint(items, 100 + items, {"rtc": Estimate(rtc, rtc - 0.1, rtc + 0.1), "lift": lift})
 
 
 POINTS = [point(n, 0.3 + n / 100) for n in range(1, 11)]
@@ -357,7 +357,7 @@ def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:
 
 
 def test_figures_are_exported_as_table_and_picture(panel: RunPanel, stored: StoredRun, tmp_path: Path) -> None:
-    half = {"rtc": Score(0.5, None, None)}
+    half = {"rtc": Estimate(0.5, None, None)}
     running = scores.running(task("synthesis"), {1: [RunningPoint(1, 1, half), *POINTS[1:2]]})
     panel.set_figures([running, named(analyse(stored.reader, [stored.run.id]), "metric")])
     panel.drawings.export(tmp_path / "running.csv")

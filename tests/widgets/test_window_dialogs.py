@@ -18,7 +18,7 @@ from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.settings import NamedModel, OracleSettings, RunSettings, SeriesSettings
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.run.models import find_models
@@ -375,9 +375,9 @@ def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
 
 
 def test_a_score_is_shown_with_its_interval_and_the_number_of_its_items() -> None:
-    assert score(Score(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75)"
-    assert score(Score(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10)"
-    assert score(Score(None, None, None)) == "–"
+    assert score(Estimate(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75)"
+    assert score(Estimate(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10)"
+    assert score(Estimate(None, None, None)) == "–"
 
 
 def test_a_test_command_that_was_found_is_said_and_can_be_tried(qapp: QApplication) -> None:

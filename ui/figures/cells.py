@@ -7,9 +7,10 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from rtc_inspector.core.figures import Estimate, Grid, Table
+from rtc_inspector.core.figures import Grid, Table
 from rtc_inspector.core.figures.layout import Ink, Shown, cells_of
 from rtc_inspector.core.figures.reading import Mark, explained, marks, row_words
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.style.controls import bind, column, label
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
 from rtc_inspector.ui.style.theme import SPACE, current_theme, mix

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QLabel, QStacked
 from rtc_inspector.core.figures import (
     Bars,
     Choice,
-    Estimate,
     Figure,
     Grid,
     Histogram,
@@ -26,6 +25,7 @@ from rtc_inspector.core.figures import (
 )
 from rtc_inspector.core.figures.layout import Curve, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.figures.cells import Cells, colour_of
 from rtc_inspector.ui.figures.feed import ExportButton
 from rtc_inspector.ui.figures.plot import Plot

@@ -21,7 +21,7 @@ from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.store.files import refuse_database
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, ItemRow, SampleRow
-from rtc_inspector.core.types import Form, Score, TestResult
+from rtc_inspector.core.types import Estimate, Form, TestResult
 from rtc_inspector.resources import text as resource
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
@@ -257,10 +257,10 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     )
 
 
-def _for_other_files(measure: Measure, values: Sequence[float], paths: Sequence[str]) -> Score:
+def _for_other_files(measure: Measure, values: Sequence[float], paths: Sequence[str]) -> Estimate:
     """Return the mean with the interval that speaks for other files like these."""
     scale = measure.lowest, measure.highest
-    return Score(*interval(values, *scale, clusters=paths, continuous=measure.continuous))
+    return Estimate(*interval(values, *scale, clusters=paths, continuous=measure.continuous))
 
 
 def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
@@ -316,7 +316,7 @@ def _heading(item: ItemRow) -> str:
     return presenter(item).heading(item)
 
 
-def _interval(score: Score) -> str:
+def _interval(score: Estimate) -> str:
     if score.low is None or score.high is None:
         return "nothing judged yet"
     return f"95 % {score.low:.2f} to {score.high:.2f}"

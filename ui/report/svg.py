@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from rtc_inspector.core.figures import Estimate, Figure, Grid, Scatter, Sentence, Table, Tone
+from rtc_inspector.core.figures import Figure, Grid, Scatter, Sentence, Table, Tone
 from rtc_inspector.core.figures.layout import MORE, Box, Curve, Drawn, Ink, Layout, Span, Spot, cells_of, laid_out
 from rtc_inspector.core.figures.reading import explained, marks, row_words
+from rtc_inspector.core.types import Estimate
 
 WIDTH, HEIGHT, SQUARE = 1000, 280, 460
 """Of a drawing; the page scales it. A scatter is square, for its axes often are of one kind."""

@@ -32,7 +32,8 @@ from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.analyses.agreement import Agreement, Estimate, PairAgreement
+    from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement
+    from rtc_inspector.core.types import Estimate
 
 SCALE = (
     "Labels of several modes are the same when all of them are; the table of modes asks of each mode by itself whether "
@@ -121,7 +122,7 @@ def _name(annotator: str) -> str:
 
 def _pair(pair: PairAgreement) -> tuple[str, ...]:
     same = "–" if pair.same is None else f"{pair.same:.2f}"
-    return f"{_name(pair.first)} and {_name(pair.second)}", str(pair.estimate.samples), same, *_figures(pair.estimate)
+    return f"{_name(pair.first)} and {_name(pair.second)}", str(pair.estimate.n), same, *_figures(pair.estimate)
 
 
 def _counted(found: Agreement, scope: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolButton, QWidget
 from rtc_inspector.core.kinds import Measure, counted, noun, task
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.store.rows import GROWING, NOTHING, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.style.controls import give_role, label, on_ground, row
 from rtc_inspector.ui.style.region_state import number
@@ -66,7 +66,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
 
 
-def score(value: Score, sign: bool = False) -> str:
+def score(value: Estimate, sign: bool = False) -> str:
     """Return a score with its interval."""
     if value.value is None:
         return "–"

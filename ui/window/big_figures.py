@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from rtc_inspector.core.kinds import noun, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Score
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.reading.inspection import Inspection
 from rtc_inspector.ui.style.controls import bind, column, label, on_ground, row
 from rtc_inspector.ui.style.region_state import number
@@ -21,7 +21,7 @@ LARGE, SMALL = 0.2, 0.034
 """Height of a figure and of the words below it, as shares of the page's height."""
 
 
-def _interval(value: Score, sign: bool) -> str:
+def _interval(value: Estimate, sign: bool) -> str:
     if value.low is None or value.high is None:
         return ""
     return f"{number(value.low, sign)} to {number(value.high, sign)}, n {value.n}"

@@ -336,14 +336,14 @@ class CommandOracle:
     ) -> Ran:
         """Raises SandboxError, and what `progress` raises."""
 
-        def beat() -> None:
+        def poll() -> None:
             self._check_open()
             progress(f"learning the tests: {self._command.name}", 0, 1)
 
         engine = EngineWait()
         while True:
             try:
-                return self._run(slot, [], units, self._settings.suite_timeout, beat, trace, settle=True, again=again)
+                return self._run(slot, [], units, self._settings.suite_timeout, poll, trace, settle=True, again=again)
             except ZygoteDied as error:
                 raise SandboxError(
                     f"The sandbox ended while the tests were learned: {error}.",
@@ -359,7 +359,7 @@ class CommandOracle:
         changes: Sequence[tuple[str, str, str]],
         units: Sequence[str] | None,
         total: float,
-        beat: Callable[[], None],
+        poll: Callable[[], None],
         trace: bool = False,
         settle: bool = False,
         again: bool = False,
@@ -386,7 +386,7 @@ class CommandOracle:
             "settle": settle,
             "output_bytes": max(self._settings.output_kib << 10, 16 << 20),
         }
-        reply = slot.process.run(request, beat=beat)
+        reply = slot.process.run(request, poll=poll)
         slot.warm = slot.warm or settle
         if "differs" in reply:
             raise ProjectError(

@@ -13,7 +13,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.environment import Install
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 # Starting a first container on a busy machine is the slowest case.
 PATIENCE = 30.0
@@ -59,22 +59,22 @@ def choose_sandbox(
     image: str | None,
     notice: Callable[[str], None],
     install: Install | None = None,
-    beat: Beat = unheard,
+    poll: Poll = no_poll,
 ) -> Sandbox:
     """Return the sandbox called `name`, tried out; `auto` takes Docker, else bubblewrap, else Landlock: what works.
 
     `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `install`: what is put
-    on top of that image, which `beat` can stop. `notice` hears what the user should know. Raises SandboxError, and what
-    `beat` raises.
+    on top of that image, which `poll` can stop. `notice` hears what the user should know. Raises SandboxError, and what
+    `poll` raises.
     """
     if name in ("auto", "docker"):
         image = image or platform.image_to_show()
     if name != "auto" or image is not None:
-        return _opened("docker" if name == "auto" else name, image, notice, install, beat)
+        return _opened("docker" if name == "auto" else name, image, notice, install, poll)
     reasons = []
     for candidate in NAMES[:-1]:
         try:
-            return _opened(candidate, image, notice, install, beat)
+            return _opened(candidate, image, notice, install, poll)
         except SandboxError as error:
             reasons.append(error)
     raise SandboxError(
@@ -103,13 +103,13 @@ def _opened(
     image: str | None,
     notice: Callable[[str], None],
     install: Install | None = None,
-    beat: Beat = unheard,
+    poll: Poll = no_poll,
 ) -> Sandbox:
     if name not in NAMES:
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
     if image is not None and name != "docker":
         raise SandboxError(f"The sandbox {name} cannot use an image.", "Use `--sandbox docker`, or give no image.")
-    sandbox = _made(name, image, notice, install, beat)
+    sandbox = _made(name, image, notice, install, poll)
     if image is None and name != "none":
         self_check(sandbox)
     if name == "none":
@@ -119,12 +119,12 @@ def _opened(
     return sandbox
 
 
-def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, beat: Beat) -> Sandbox:
+def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, poll: Poll) -> Sandbox:
     """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
     if name == "docker":
         from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
 
-        return DockerSandbox(image, install, notice, beat)
+        return DockerSandbox(image, install, notice, poll)
     if name == "bubblewrap":
         from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 

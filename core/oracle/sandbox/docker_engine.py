@@ -26,7 +26,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.environment import Install
 from rtc_inspector.core.oracle.sandbox.host_system import SCRATCH, HostSystem, User, account_files
-from rtc_inspector.core.waiting import Beat, in_thread, result_of
+from rtc_inspector.core.waiting import Poll, in_thread, result_of
 
 Step = TypeVar("Step")
 FAILURES = (DockerException, requests.RequestException, OSError)
@@ -296,10 +296,10 @@ _FOLDER = "/opt/rtc-inspector"
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None], beat: Beat) -> Image:
+def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None], poll: Poll) -> Image:
     """`base` with what is to be installed, by its own pip; built once for the same content.
 
-    Raises SandboxError, and what `beat` raises: then the engine ends the build when it next has something to say.
+    Raises SandboxError, and what `poll` raises: then the engine ends the build when it next has something to say.
     Nothing is pulled. The network is there only when no folder of wheels is given.
     """
     name = f"{_REPOSITORY}:{install.key(base.digest, install.python)}"
@@ -310,7 +310,7 @@ def built_image(client: APIClient, base: Image, install: Install, notice: Callab
             notice(install.said)
             with tempfile.TemporaryFile() as context:
                 _write(context, base, install)
-                _build(client, context, name, beat, offline=install.wheels is not None)
+                _build(client, context, name, poll, offline=install.wheels is not None)
             return Image(name, inspect(client, name)["Id"])
     except FAILURES as error:
         raise _failed(base, str(error)) from error
@@ -328,8 +328,8 @@ def _write(file: IO[bytes], base: Image, install: Install) -> None:
     file.seek(0)
 
 
-def _build(client: APIClient, context: IO[bytes], name: str, beat: Beat, *, offline: bool) -> None:
-    """Raises SandboxError with what the build said, or one of `FAILURES`, and what `beat` raises."""
+def _build(client: APIClient, context: IO[bytes], name: str, poll: Poll, *, offline: bool) -> None:
+    """Raises SandboxError with what the build said, or one of `FAILURES`, and what `poll` raises."""
 
     def steps() -> Iterator[Mapping[str, Any]]:
         found = client.build(
@@ -345,7 +345,7 @@ def _build(client: APIClient, context: IO[bytes], name: str, beat: Beat, *, offl
         return cast(Iterator[Mapping[str, Any]], found)
 
     said = []
-    for step in each_step(steps, beat):
+    for step in each_step(steps, poll):
         plain = _COLOUR.sub("", str(step.get("stream", "")))
         said += [line for line in plain.splitlines() if line.startswith("ERROR")]
         if "error" in step:
@@ -361,14 +361,14 @@ def _failed(base: Image | None, reason: str) -> SandboxError:
     )
 
 
-def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]:
+def each_step(steps: Callable[[], Iterator[Step]], poll: Poll) -> Iterator[Step]:
     """The steps, each taken in another thread; when they are given up, that is let go of at its next step.
 
-    Raises what taking them raises, and what `beat` raises.
+    Raises what taking them raises, and what `poll` raises.
     """
-    taken = result_of(in_thread(steps), beat)
+    taken = result_of(in_thread(steps), poll)
     try:
-        while (step := result_of(in_thread(partial(next, taken, None)), beat)) is not None:
+        while (step := result_of(in_thread(partial(next, taken, None)), poll)) is not None:
             yield step
     finally:
         # A generator closes with the last who holds it; a traceback that is kept holds this frame.

@@ -45,7 +45,7 @@ from rtc_inspector.core.oracle.sandbox.host_system import (
 )
 from rtc_inspector.core.oracle.sandbox.process import Process
 from rtc_inspector.core.oracle.sandbox.protocol import ALL, Claim, Launch
-from rtc_inspector.core.waiting import Beat, unheard
+from rtc_inspector.core.waiting import Poll, no_poll
 
 LABEL = "rtc-inspector"
 """Key of the label on every container of ours; its value says whose it is."""
@@ -320,16 +320,16 @@ class DockerSandbox:
         image: str | None = None,
         install: Install | None = None,
         notice: Callable[[str], None] = lambda text: None,
-        beat: Beat = unheard,
+        poll: Poll = no_poll,
     ) -> None:
-        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError, and what `beat` raises.
+        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError, and what `poll` raises.
 
-        `install`: what is put on top of `image`; `notice` hears of it, and `beat` can stop it.
+        `install`: what is put on top of `image`; `notice` hears of it, and `poll` can stop it.
         """
         self._engine: Engine = find_engine()
         self._given, self._install, self._notice = image, install, notice
         self._system = host_system() if image is None else HostSystem((), ())
-        self._image = self._provide(image, beat)
+        self._image = self._provide(image, poll)
         self.image_digest = self._image.digest
         self.claims = ALL - frozenset(self._lacking())
 
@@ -355,8 +355,8 @@ class DockerSandbox:
             # Its filter of system calls lets user namespaces through, where Docker's does not.
             yield Claim.NO_NAMESPACES
 
-    def _provide(self, image: str | None, beat: Beat = unheard) -> Image:
-        """The image to use. Raises SandboxError, and what `beat` raises."""
+    def _provide(self, image: str | None, poll: Poll = no_poll) -> Image:
+        """The image to use. Raises SandboxError, and what `poll` raises."""
         patience = BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT
         try:
             with closing(self._engine.client(patience)) as client:
@@ -366,7 +366,7 @@ class DockerSandbox:
                 given = given_image(client, image)
                 if self._install is None:
                     return given
-                return built_image(client, given, self._install, self._notice, beat)
+                return built_image(client, given, self._install, self._notice, poll)
         except FAILURES as error:
             raise _failed(self._engine, error) from error
 
