@@ -280,9 +280,9 @@ def role_name(name: str, role: str, number: int = 0) -> str:
     return f"{title} {number + 1} ({named.sign}{number + 1})" if numbered else f"{title} ({named.sign})"
 
 
-def sign_words(task: str, sample: SampleRow) -> str:
-    """Return what the sign in brackets after a sample's name stands for; empty where it has none."""
-    kind, named = known(task), _named(task, sample.role)
+def sign_words(task: str, role: str) -> str:
+    """Return what the sign in brackets after the name of a role's samples stands for; empty where it has none."""
+    kind, named = known(task), _named(task, role)
     if kind is None or named is None:
         return ""
     words = f"{named.sign} is how papers write {article(named.title)} of {article(kind.noun)}"

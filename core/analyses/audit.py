@@ -74,7 +74,7 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.types import Estimate
 
 SAMPLES = {"all": "all judged code", "described": "without baselines"}
-_WAIT = "`rtc-inspector analyse RUN... --kind audit` scores them; in the window, press Score."
+_WAIT = "`rtc-inspector analyse` with the kind `audit` scores them; in the window, press Score."
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:

@@ -245,7 +245,7 @@ class RunSettings:
     )
     budget_money: float | None = setting(
         None,
-        "money after which the run pauses, by the prices of its servers (--price-read, --price-written)",
+        "money after which the run pauses, by the prices that its servers have",
         label="Pause after money",
         sign="MONEY",
         least=0,

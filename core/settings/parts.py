@@ -120,7 +120,7 @@ class EditSettings:
     )
     plain: bool = setting(
         False,
-        "a plain random sample of --edits FILE, without filters (the paper's)",
+        "a plain random sample of the file of edits, without filters (the paper's)",
         label="Without filters, as in the paper",
         option="--plain-edits",
         needs=_HISTORY,

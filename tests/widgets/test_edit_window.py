@@ -154,13 +154,13 @@ def words(widget: QWidget) -> list[str]:
 def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredEdits, qapp: QApplication) -> None:
     panel = window.parts.run
     window.parts.tabs.setCurrentWidget(panel)
-    wait_until(lambda: any(figure.name == "facets" for figure in panel.tables.figures))
-    panel.tables.show_named("facets")
-    rows = [line.split(",") for line in panel.tables.view.csv().splitlines()]
+    wait_until(lambda: any(figure.name == "facets" for figure in panel.drawings.figures))
+    panel.drawings.show_named("facets")
+    rows = [line.split(",") for line in panel.drawings.view.csv().splitlines()]
     assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
     assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
-    panel.tables.show_named("scores")
-    assert "BLEU to people's words" in panel.tables.view.csv()
+    panel.drawings.show_named("scores")
+    assert "BLEU to people's words" in panel.drawings.view.csv()
     window.parts.tabs.setCurrentWidget(window.parts.metrics)
     window.browsing.choose(case.items()[0].id)
     wait_until(lambda: window.parts.metrics.table.isVisible())

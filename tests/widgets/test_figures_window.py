@@ -66,7 +66,7 @@ def view(qapp: QApplication) -> Iterator[FigureView]:
 @pytest.fixture
 def panel(qapp: QApplication, stored: StoredRun) -> Iterator[RunPanel]:
     made = RunPanel()
-    shown(made, 1200, 320)
+    shown(made, 1400, 320)
     made.set_run(stored.run)
     yield made
     made.close()
@@ -340,6 +340,29 @@ def test_figures_are_drawn_once_somebody_looks(qapp: QApplication, stored: Store
     assert made.drawings.view.figure == figures[0]
     made.close()
     made.deleteLater()
+
+
+@pytest.mark.parametrize("width", [947, 1065], ids=["1280", "1440"])
+def test_tables_of_a_run_have_the_whole_width_of_a_usual_window(
+    panel: RunPanel, figures: list[Figure], width: int
+) -> None:
+    """As many pixels as the Run tab has in a window so wide, and half of them, where headings are shortened."""
+    panel.set_figures(figures)
+    panel.resize(width, 320)
+    view, table = panel.drawings, panel.drawings.view.cells.table
+    assert len(view.figures) == len(figures) and not isinstance(view.figure, Table) and not panel.tables.isVisible()
+    tables = [figure for figure in figures if isinstance(figure, Table)]
+    assert {"scores", "files", "metrics"} <= {figure.name for figure in tables}
+    for figure in tables:
+        view.show_named(figure.name)
+        for shown_width in (width, 2 * width // 3, width):
+            panel.resize(shown_width, 320)
+            QApplication.processEvents()
+            assert table.horizontalScrollBar().maximum() == 0, figure.name
+        header = table.horizontalHeader()
+        narrow = [at for at in range(1, header.count()) if header.sectionSize(at) < table.sizeHintForColumn(at)]
+        assert narrow in ([], [header.count() - 1]), "figures are whole; the words of the last column may be cut"
+        assert all(header.model().headerData(at, Qt.Orientation.Horizontal, 3) for at in range(header.count()))
 
 
 def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:

@@ -159,15 +159,16 @@ def test_definitions_and_guide_lines_are_whole_where_there_is_room(desk: Desk) -
     panel.resize(1200, 900)
     QApplication.processEvents()
     assert button.height() == button.high(button.width(), 8) > button.high(button.width(), 1)
-    said = " ".join(line for line, _ in button.lines(button.width(), 8))
-    assert " ".join(said.split()) == f"{first.about} → {guided.guide}"
+    said = button.laid_out(button.width(), 8).text()
+    assert " ".join(said.split()) == f"{first.name} {first.about} → {guided.guide}"
     bottom = panel.buttons[-1]
     assert bottom.mapTo(panel, bottom.rect().bottomLeft()).y() < panel.height() - panel.note.height()
 
 
-def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk) -> None:
-    """As many pixels as labels have at 1440 x 900, with code, lists and round trip around them."""
-    desk.panel.resize(1068, 480)
+@pytest.mark.parametrize("size", [(1068, 480), (947, 470)], ids=["1440x900", "1280x800"])
+def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk, size: tuple[int, int]) -> None:
+    """As many pixels as labels have in such a window, with code, lists and round trip around them."""
+    desk.panel.resize(*size)
     QApplication.processEvents()
     for button in desk.panel.buttons:
         assert isinstance(button, ModeButton)

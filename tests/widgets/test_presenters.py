@@ -133,9 +133,9 @@ def test_files_that_were_written_for_a_run_are_called_as_people_know_them(stored
 
 def test_every_sign_has_words(stored: StoredRun) -> None:
     sample = next(each for each in stored.samples(stored.admitted()) if each.role == "forward")
-    assert sign_words("synthesis", sample) == "y is how papers write a description of a region"
-    assert sign_words("chain", sample).endswith("its number says where in the chain it stands")
-    assert sign_words("of another version", sample) == ""
+    assert sign_words("synthesis", sample.role) == "y is how papers write a description of a region"
+    assert sign_words("chain", sample.role).endswith("its number says where in the chain it stands")
+    assert sign_words("of another version", sample.role) == ""
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,11 @@ def test_every_sign_has_words(stored: StoredRun) -> None:
         ("Widen --min-characters and --max-characters, or add tests.",
          "Widen “Characters” in the run settings and “Characters of a region at most”, or add tests."),
         ("Open another file (on the command line: --db); this one was left.", "Open another file; this one was left."),
+        ("Name a database on a disk of this one (--db).", "Name a database on a disk of this one."),
+        ("Sample edits (--task editing).", "Sample edits (“Task: editing”)."),
+        ("Name it with --backward-model, or leave --cross-chain out.",
+         "Name it with “Backward model”, or leave “Cross broken chains with the other model” in the run settings out."),
+        ("Give --price-read as well.", "Give “Price of a million tokens read” of the model server as well."),
         ("Run `git fetch --refetch` again.", "Run `git fetch --refetch` again."),
     ],
 )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt, Signal
@@ -18,6 +17,7 @@ from rtc_inspector.core.kinds import noun
 from rtc_inspector.ui.background.turns import Turns
 from rtc_inspector.ui.figures.view import FigureView
 from rtc_inspector.ui.presenters import presenter
+from rtc_inspector.ui.shell.fields import window_words
 from rtc_inspector.ui.style.controls import FilterField, Section, bind, column, has_words, label, row, split, switch
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.region_state import goodness, number
@@ -308,17 +308,19 @@ class Summary(QWidget):
         column(said, body, owner=self)
 
     def show_comparison(self, comparison: Comparison) -> None:
-        self.verdict.setText(words.verdict(comparison))
+        self.verdict.setText(window_words(words.verdict(comparison)))
         self.rest.setText(f"{words.secondary_verdict(comparison)} {words.mcnemar_words(comparison)}")
         caveats = " ".join(words.caveats(comparison))
         self.caveats.setText(caveats)
         self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
         self._comparison = comparison
-        show = partial(self.list.show_comparison, comparison)
-        draw = partial(self.scatter.show_figure, scatter(comparison))
         # List, drawing and files in three turns of the loop: together they would hold the window up.
-        self._turns.begin(show, draw, partial(self.details.show_comparison, comparison))
+        self._turns.begin(
+            lambda: self.list.show_comparison(comparison),
+            lambda: self.scatter.show_figure(scatter(comparison)),
+            lambda: self.details.show_comparison(comparison),
+        )
 
     def _open_spot(self, links: Sequence[Link], turn: int) -> None:
         items = {link.item for link in links}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from itertools import zip_longest
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from rtc_inspector.core.figures import Grid, Table
 from rtc_inspector.core.figures.layout import Ink, Shown, cells_of
@@ -17,8 +20,8 @@ from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 
 HIGHEST = 8_000
 """Pixels of the picture of a long table; what does not fit is said in it."""
-WIDEST = 360
-"""Pixels of a column, at most, before the user draws it wider."""
+WIDEST, NARROWEST = 360, 110
+"""Pixels of a column at most before the user draws it wider, and of words at least where there is little room."""
 
 
 class Cells(QWidget):
@@ -68,15 +71,31 @@ class Cells(QWidget):
         view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self._fit(view)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if self._figure is not None:
+            self._fit(self.table)
+
     def _fit(self, view: QTableView) -> None:
-        """Make columns as wide as their words; the first one takes what room is left where it is a name."""
-        header = view.horizontalHeader()
-        header.setStretchLastSection(False)  # else the last one would be measured as it is stretched
-        view.resizeColumnsToContents()
-        for section in range(header.count()):
-            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(section, min(WIDEST, header.sectionSize(section) + SPACE))
-        header.setStretchLastSection(isinstance(self._figure, Table))
+        """Make columns as wide as their words; in less room shorten first words, then headings: their tips have them.
+
+        The last column of a table takes what room is left over.
+        """
+        header, figure = view.horizontalHeader(), self._figure
+        cells = [view.sizeHintForColumn(at) + SPACE for at in range(header.count())]
+        wide = [min(WIDEST, max(cell, header.sectionSizeHint(at) + SPACE)) for at, cell in enumerate(cells)]
+        # A picture has room for all.
+        room = self.width() - view.verticalScrollBar().sizeHint().width() - 2 if view is self.table else math.inf
+        words = [each.form == "text" for each in figure.columns] if isinstance(figure, Table) else [True]
+        shortened = [min(width, NARROWEST) if word else width for width, word in zip_longest(wide, words)]
+        for least in (shortened, cells):
+            spare = [max(width - needs, 0) for width, needs in zip(wide, least, strict=True)]
+            share = min(1.0, max(sum(wide) - room, 0) / max(sum(spare), 1))
+            wide = [width - math.ceil(part * share) for width, part in zip(wide, spare, strict=True)]
+        header.setStretchLastSection(False)
+        for at, width in enumerate(wide):
+            header.resizeSection(at, width)
+        header.setStretchLastSection(isinstance(figure, Table))
 
     def whole(self) -> QWidget:
         """Return a copy of the table for a picture: all rows in the order on show, as high as they need."""
@@ -121,20 +140,20 @@ def _heads(figure: Table | Grid) -> list[Head]:
     if isinstance(figure, Grid):
         return [Head(f"{figure.rows.label} \\ {figure.columns.label}"), *(Head(name) for name in figure.columns.names)]
     better = {"up": "more is better", "down": "less is better", "": ""}
-    tips = ((c.tip or explained(c.label), better[c.better]) for c in figure.columns)
+    tips = ((c.label, c.tip or explained(c.label), better[c.better]) for c in figure.columns)
     return [Head(c.label, " · ".join(filter(None, tip))) for c, tip in zip(figure.columns, tips, strict=True)]
 
 
 def _rows(figure: Table | Grid) -> list[list[Cell]]:
     if isinstance(figure, Grid):
-        return [[Cell(name, tip=name), *map(_grid_cell, cells)] for name, cells in cells_of(figure)]
+        return [[Cell(name, tip=explained(name) or name), *map(_grid_cell, cells)] for name, cells in cells_of(figure)]
     made = []
     for line in figure.rows:
         cells = []
         for spec, cell, words in zip(figure.columns, line.cells, row_words(figure, line), strict=True):
             value = cell.value if isinstance(cell, Estimate) else cell
             if isinstance(value, str):
-                cells.append(Cell(words, colour=line.tone, tip=words))
+                cells.append(Cell(words, colour=line.tone, tip="\n".join(filter(None, (words, explained(words))))))
                 continue
             signed = _signed_colour(cell if isinstance(cell, Estimate) else Estimate(value))
             cells.append(

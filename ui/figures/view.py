@@ -125,10 +125,10 @@ class FigureView(QWidget):
             return
         self.figure = figure
         self.setAccessibleName(figure.title)
-        self._said.setToolTip(explained(figure.title))
         self._offer(figure.choices)
         if isinstance(figure, Sentence):
             self._text.setText(figure.text)
+            self._text.setToolTip(explained(figure.text))
             self._stack.setCurrentWidget(self._text)
         elif isinstance(figure, (Table, Grid)):
             self.cells.show_figure(figure)
@@ -216,7 +216,7 @@ class FigureView(QWidget):
         if figure is None:
             return
         if not isinstance(figure, Lines) or len(figure.series) > MOST_VALUED:
-            self._said.setText(mark.text if mark is not None else figure.note)
+            self._show_words(figure, mark.text if mark is not None else figure.note)
             return
         last = mark.x if mark is not None else None
         for made, series in zip(self._names, figure.series, strict=False):
@@ -225,7 +225,13 @@ class FigureView(QWidget):
             made.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
         ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
         at = last if last is not None else max(ends, default=None)
-        self._said.setText(f"{figure.x.label} {number(at, figure.x.form)}")
+        self._show_words(figure, f"{figure.x.label} {number(at, figure.x.form)}")
+
+    def _show_words(self, figure: Figure, words: str) -> None:
+        """Show words beside the figure; their tip explains the symbols there, in the title and on the axes."""
+        self._said.setText(words)
+        axes = (getattr(figure, name).label for name in ("x", "y", "scale") if hasattr(figure, name))
+        self._said.setToolTip("\n".join(filter(None, (words, explained(" ".join((figure.title, words, *axes)))))))
 
     def _open(self, links: tuple[Link, ...]) -> None:
         before, turn = self._turn

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QColor,
-    QFont,
     QFontMetrics,
     QKeySequence,
     QPainter,
@@ -32,7 +31,7 @@ from PySide6.QtWidgets import (
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
 from rtc_inspector.ui.panels.pieces import Badge
-from rtc_inspector.ui.presenters import describes
+from rtc_inspector.ui.presenters import describes, sample_name, sign_words
 from rtc_inspector.ui.shell.fields import indent
 from rtc_inspector.ui.style.controls import (
     BAR,
@@ -172,8 +171,9 @@ class LabelBar(QWidget):
         parts = (self.name, self.badge, self.about, self.progress)
         row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
 
-    def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
-        self.name.setText(name)
+    def show_sample(self, sample: SampleRow, task: str, about: str, *, blind: bool) -> None:
+        self.name.setText(sample_name(task, sample))
+        self.name.setToolTip(sign_words(task, sample.role) or self.name.text())
         self.about.setText(about)
         text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
         self.badge.show_text(text, verdict_role(sample.verdict))
@@ -298,7 +298,7 @@ class ModeButton(QAbstractButton):
         self.setText(mode.name)
         told = f"{mode.about}\n{mode.guide}".strip()
         self.setToolTip(told)
-        self._key, self._most = "", 0
+        self._key, self._most = "", 1
         self.set_key("")
         self.setAccessibleDescription(told)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -318,21 +318,41 @@ class ModeButton(QAbstractButton):
         held = Qt.KeyboardModifier
         return bool(QApplication.keyboardModifiers() & (held.AltModifier | held.ControlModifier | held.ShiftModifier))
 
-    def lines(self, width: int, most: int) -> list[tuple[str, str]]:
-        """Return what stands below the name, in a button that wide: lines with their colours, at most so many."""
-        texts = [(self.mode.about, "muted"), (self.mode.guide and f"→ {self.mode.guide}", "text")]
-        room = width - SPACE * 3 - self._cap()
-        whole = [(line, role) for text, role in texts for line in _wrapped(text, self.font(), room)]
-        if len(whole) <= most:
-            return whole
-        last = self.fontMetrics().elidedText(f"{whole[most - 1][0].rstrip()} …", Qt.TextElideMode.ElideRight, room)
-        return [*whole[: most - 1], (last, whole[most - 1][1])] if most else []
+    def laid_out(self, width: int, most: int) -> QTextLayout:
+        """Return name, definition and guide in the lines of a button so wide; what is beyond `most` is cut off."""
+        guide = f"\N{LINE SEPARATOR}→ {self.mode.guide}" if self.mode.guide else ""
+        text, room = f"{self.mode.name}  {self.mode.about}{guide}", width - SPACE * 3 - self._cap()
+        layout = self._in_lines(text, room)
+        if layout.lineCount() > most:
+            start = layout.lineAt(most - 1).textStart()
+            last = self.fontMetrics().elidedText(text[start:], Qt.TextElideMode.ElideRight, room - SPACE * 2)
+            layout = self._in_lines(text[:start] + last, room)
+        return layout
+
+    def _in_lines(self, text: str, room: int) -> QTextLayout:
+        layout, theme, made = QTextLayout(text, self.font()), current_theme(), []
+        name, definition = len(self.mode.name), len(self.mode.name) + 2 + len(self.mode.about)
+        shade = theme.text if self.isEnabled() else theme.muted
+        for start, end, colour in ((0, name, shade), (name, definition, theme.muted), (definition, len(text), shade)):
+            part = QTextLayout.FormatRange()
+            part.start, part.length = start, max(end - start, 0)
+            part.format.setForeground(QColor(colour))
+            if start == 0:
+                part.format.setFont(bold(self.font()))
+            made.append(part)
+        layout.setFormats(made)
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(room, 1))
+            line.setPosition(QPointF(0, (layout.lineCount() - 1) * self.fontMetrics().lineSpacing()))
+        layout.endLayout()
+        return layout
 
     def high(self, width: int, most: int) -> int:
-        return (1 + len(self.lines(width, most))) * self.fontMetrics().lineSpacing() + SPACE
+        return self.laid_out(width, most).lineCount() * self.fontMetrics().lineSpacing() + SPACE
 
     def set_most(self, width: int, most: int) -> None:
-        """Show at most so many lines below the name; none: what there is room for beside it."""
+        """Show at most so many lines."""
         self._most = most
         self.setFixedHeight(self.high(width, most))
         self.update()
@@ -351,16 +371,9 @@ class ModeButton(QAbstractButton):
         ground = theme.selection if self.isChecked() else theme.raised if hot else theme.surface
         painter.setBrush(QColor(ground))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
-        self._draw_key(painter)
-        self._draw_text(painter)
-
-    def _first(self) -> QRectF:
-        return QRectF(SPACE, SPACE / 2, self.width() - 2 * SPACE, self.fontMetrics().lineSpacing())
-
-    def _draw_key(self, painter: QPainter) -> None:
-        theme, chosen, first = current_theme(), self.isChecked(), self._first()
-        high = grown(self, CAP)
-        cap = QRectF(SPACE, first.center().y() - high / 2, self._cap(), high)
+        self.laid_out(self.width(), self._most).draw(painter, QPointF(SPACE * 2 + self._cap(), SPACE / 2))
+        chosen, high = self.isChecked(), grown(self, CAP)
+        cap = QRectF(SPACE, (SPACE + self.fontMetrics().lineSpacing() - high) / 2, self._cap(), high)
         painter.setPen(QPen(QColor(theme.accent if chosen else theme.border), 1))
         painter.setBrush(QColor(theme.accent if chosen else theme.gutter))
         painter.drawRoundedRect(cap, 4, 4)
@@ -371,35 +384,6 @@ class ModeButton(QAbstractButton):
     def _cap(self) -> int:
         words = QFontMetrics(bold(self.font())).horizontalAdvance(self._key) if len(self._key) > 1 else 0
         return max(grown(self, CAP), words + SPACE)
-
-    def _draw_text(self, painter: QPainter) -> None:
-        theme, first = current_theme(), self._first()
-        first.setLeft(SPACE * 2 + self._cap())
-        middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(QColor(theme.text if self.isEnabled() else theme.muted))
-        painter.drawText(first, middle, self.text())
-        painter.setFont(self.font())
-        if self._most:
-            for line, role in self.lines(self.width(), self._most):
-                first.translate(0, self.fontMetrics().lineSpacing())
-                painter.setPen(QColor(theme.text if role == "text" else theme.muted))
-                painter.drawText(first, middle, line)
-            return
-        name = QFontMetrics(bold(self.font())).horizontalAdvance(self.text()) + SPACE
-        painter.setPen(QColor(theme.muted))
-        said = self.mode.guide or self.mode.about
-        about = self.fontMetrics().elidedText(said, Qt.TextElideMode.ElideRight, int(first.width() - name))
-        painter.drawText(first.adjusted(name, 0, 0, 0), middle, about)
-
-
-def _wrapped(text: str, font: QFont, room: int) -> list[str]:
-    layout, lines = QTextLayout(text, font), []
-    layout.beginLayout()
-    while text and (line := layout.createLine()).isValid():
-        line.setLineWidth(max(room, 1))
-        lines.append(text[line.textStart() : line.textStart() + line.textLength()])
-    layout.endLayout()
-    return lines
 
 
 class KeysHelp(QWidget):
@@ -490,14 +474,14 @@ class LabelSide(QWidget):
         view, width = self.parentWidget(), self.width() - 2 * SPACE
         below = sum(part.sizeHint().height() + 3 for part in self._below if not part.isHidden())
         room = (view.height() if view is not None else self.height()) - below - SPACE - 3 * len(self.buttons)
-        fits = (most for most in range(MOST_LINES, 0, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
-        most = next(fits, 0)
+        fits = (most for most in range(MOST_LINES, 1, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
+        most = next(fits, 1)
         for each in self.buttons:
             each.set_most(width, most)
         spare = room - sum(each.high(width, most) for each in self.buttons)
-        for each in self.buttons if not most else ():
+        for each in self.buttons:
             # Where not all have room for a line more, as many as have it are whole.
-            more = each.high(width, MOST_LINES) - each.high(width, 0)
+            more = each.high(width, MOST_LINES) - each.high(width, most)
             if more <= spare:
                 each.set_most(width, MOST_LINES)
                 spare -= more

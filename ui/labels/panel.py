@@ -18,7 +18,6 @@ from rtc_inspector.ui.labels.controls import LabelActions, LabelBar, LabelSide, 
 from rtc_inspector.ui.labels.queue import LabelRequest, LabelSession
 from rtc_inspector.ui.labels.subject import LabelSubject
 from rtc_inspector.ui.panels.pieces import CardScroll, EmptyState
-from rtc_inspector.ui.presenters import sample_name
 from rtc_inspector.ui.style.controls import bind, button, column, embolden, label, row, split
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE
@@ -177,7 +176,7 @@ class LabelsPanel(QWidget):
         self._make_controls()
         self._scroll = CardScroll(self.side)
         self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
-        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(560, 390), stretch=(3, 1))
+        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(540, 410), stretch=(3, 1))
         self._body = QWidget()
         column(self.bar, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)
@@ -449,7 +448,7 @@ class LabelsPanel(QWidget):
 
     def _show_sample(self, sample: SampleRow) -> None:
         about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
-        self.bar.show_sample(sample, sample_name(self._task, sample), about, blind=self.blind.isChecked())
+        self.bar.show_sample(sample, self._task, about, blind=self.blind.isChecked())
         self.undo.setEnabled(bool(self._session))
 
     def _show_labels(self) -> None:

@@ -15,7 +15,7 @@ from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
 from rtc_inspector.ui.panels.pieces import Badge, CardScroll, CodePeek, EmptyState
 from rtc_inspector.ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
-from rtc_inspector.ui.presenters import Node, presenter, rebuilt, role_name, trace
+from rtc_inspector.ui.presenters import Node, presenter, rebuilt, role_name, sign_words, trace
 from rtc_inspector.ui.style.controls import ElidedLabel, Flow, button, column, discard, label, on_ground, row
 from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
 from rtc_inspector.ui.style.theme import SPACE
@@ -364,7 +364,7 @@ class RoundTripPanel(QWidget):
         number = place.index if not named.by_round or above is None else above.sample.step + (not code)
         name = role_name(task, place.role, number)
         inset = 0 if above is None else above.node.inset + (not named.by_round)
-        return WritingCard(name, inset, code=code)
+        return WritingCard(name, sign_words(task, place.role), inset, code=code)
 
     def _blink(self) -> None:
         self._lit = not self._lit

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
@@ -38,6 +38,8 @@ NAMES = 132
 """Pixels that the names of what a run was made with take at first; the rest is the values'."""
 SHARES = 4, 3, 3
 """Of the width: drawings, tables, and how the run was made, which is folded away at first."""
+BESIDE = 1300
+"""Pixels from which on tables stand beside the drawings; in fewer all figures share one place."""
 
 
 class ProvenanceView(QWidget):
@@ -110,7 +112,7 @@ class ProvenanceView(QWidget):
 
 
 class RunPanel(QWidget):
-    """The figures of a run - drawings, and beside them tables - and how it was made.
+    """The figures of a run - drawings, and beside them tables where there is room - and how it was made.
 
     `opened(link)`: what is behind a mark that was clicked; `chosen(name, value)`: figures are to be made with another
     choice; `export_failed(problem)` says why a file was not written.
@@ -176,7 +178,16 @@ class RunPanel(QWidget):
         self._figures = figures
         # Drawn when somebody looks: figures come twice a second while a run goes on.
         if self.isVisible():
-            said = [isinstance(figure, (Table, Sentence)) for figure in figures]
-            for view, kind in ((self.drawings, False), (self.tables, True)):
-                view.set_figures([figure for figure, each in zip(figures, said, strict=True) if each == kind])
-                view.setVisible(kind in said)
+            tables = [figure for figure in figures if isinstance(figure, (Table, Sentence))]
+            drawings = [figure for figure in figures if not isinstance(figure, (Table, Sentence))]
+            if self.width() < grown(self, BESIDE):
+                drawings, tables = [*drawings, *tables], []
+            for view, shown in ((self.drawings, drawings), (self.tables, tables)):
+                view.set_figures(shown)
+                view.setVisible(bool(shown))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        wide = grown(self, BESIDE)
+        if (event.oldSize().width() >= wide) != (self.width() >= wide):
+            self.set_figures(self._figures)

@@ -77,7 +77,7 @@ class SampleCard(Card):
             return
         self.node, self._item, sample = node, item, node.sample
         self._name.setText(node.name)
-        self._name.setToolTip(sign_words(item.task, sample))
+        self._name.setToolTip(sign_words(item.task, sample.role))
         self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
         self._against.setToolTip(compared_words(sample))
         self._against.setVisible(bool(node.against or node.remark))
@@ -122,7 +122,7 @@ class SampleCard(Card):
 class WritingCard(Card):
     """A text still being written, with a caret. `text`: the label that shows both."""
 
-    def __init__(self, name: str, depth: int, *, code: bool) -> None:
+    def __init__(self, name: str, tip: str, depth: int, *, code: bool) -> None:
         super().__init__(inset_of(depth))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -131,7 +131,9 @@ class WritingCard(Card):
         self._so_far, self._lit = "", True
         if code:
             write_fixed(self.text, 8.5)
-        head = row(label(name, "heading"), self._state, None, spacing=SPACE // 2 + 2)
+        title = label(name, "heading")
+        title.setToolTip(tip)
+        head = row(title, self._state, None, spacing=SPACE // 2 + 2)
         column(head, self.text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
         self.setAccessibleName(f"{name} is being written")
 

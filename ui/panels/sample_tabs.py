@@ -15,7 +15,7 @@ from rtc_inspector.core.metrics.output_match import parted
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Form, TestResult
 from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox
-from rtc_inspector.ui.presenters import judged_by_tests, sample_name
+from rtc_inspector.ui.presenters import judged_by_tests, sample_name, sign_words
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
@@ -55,13 +55,14 @@ class PromptPanel(QWidget):
         column(self._head, self._empty, self._body, owner=self)
         self.set_sample(None, "", "")
 
-    def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:
-        """Show a sample with its exact prompt; `name` is what its method calls it."""
+    def set_sample(self, sample: SampleRow | None, prompt: str, task: str = "") -> None:
+        """Show a sample of that method with its exact prompt."""
         self._sample, self._prompt = sample, prompt
         self._empty.stand_in(self._head, self._body, empty=sample is None)
         if sample is None:
             return
-        self.name.setText(name)
+        self.name.setText(sample_name(task, sample))
+        self.name.setToolTip(sign_words(task, sample.role))
         self.figures.setText(_drawn_by(sample))
         self._show_badges(sample)
         self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")
@@ -174,7 +175,8 @@ class MetricsPanel(QWidget):
         said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
         verdict = Cell(said, colour=verdict_role(sample.verdict))
         scores = _scores(sample)
-        return [Cell(name), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
+        tip = sign_words(item.task, sample.role) if item else ""
+        return [Cell(name, tip=tip), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
 
     def _score(self, metric: Metric, value: float | None) -> Cell:
         if value is None:

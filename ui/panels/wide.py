@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState
-from rtc_inspector.ui.presenters import Node, describes, judged_by_tests, trace
+from rtc_inspector.ui.presenters import Node, compared_words, describes, judged_by_tests, sign_words, trace
 from rtc_inspector.ui.style.controls import breakable, column, label
 from rtc_inspector.ui.style.outcomes import verdict_badge
 from rtc_inspector.ui.style.theme import SPACE
@@ -39,7 +39,9 @@ class Tile(Card):
         code.show_code(sample.text, item.path)
         remark = label(node.remark, "warn", wrap=True)
         remark.setVisible(bool(node.remark))
-        parts = label(node.name, "heading", wrap=True), badge, remark, text, code
+        name = label(node.name, "heading", wrap=True)
+        name.setToolTip(sign_words(item.task, sample.role))
+        parts = name, badge, remark, text, code
         margins = SPACE, SPACE, SPACE, SPACE
         column(*parts, margins=margins, spacing=SPACE // 2, owner=self).addStretch(1)
         self.setAccessibleName(", ".join(filter(None, (node.name, badge.text, *node.against, node.remark))))
@@ -123,6 +125,7 @@ class WidePanel(QWidget):
             if depth:
                 link = label("\n".join(("→", *(each.replace(" to ", "\nto ", 1) for each in node.against))), "caption")
                 link.setObjectName("link")
+                link.setToolTip(compared_words(node.sample))
                 link.setAlignment(Qt.AlignmentFlag.AlignCenter)
                 grid.addWidget(link, row, 2 * depth - 1)
         grid.setRowStretch(grid.rowCount(), 1)

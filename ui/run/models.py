@@ -53,7 +53,7 @@ def model_choice(entry: GgufEntry) -> Choice:
         lines.append(kind + (", fills in the middle" if header.fills_gaps else ""))
         if not entry.problem:
             asked = expected_style(header)
-            guessed = f"not calibrated: asked in the style {asked.forward} by guess (`models --calibrate` measures)"
+            guessed = f"not calibrated: asked in the style {asked.forward} by guess"
             lines.append(f"calibrated: {asked.calibration}" if asked.calibration else guessed)
     lines.append(entry.problem)
     label = f"{entry.name} (bundled)" if bundled else entry.name

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from rtc_inspector.core.errors import InspectorError, UserError
-from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import described
 from rtc_inspector.ui.style.controls import column, give_role, label, row
 from rtc_inspector.ui.style.theme import SPACE
@@ -38,29 +38,35 @@ FIELD = 28
 """Pixels of a field of one line."""
 
 
-_OPTION = re.compile(r"`?(--[a-z][a-z-]+)(?: (?P<value>[a-z]+)(?=[`.])| [A-Z]+\b)?`?")
+_OPTION = re.compile(r"`?(--[a-z][a-z-]+)(?: (?!out\b)(?P<value>[a-z]+)(?=[`.)])| [A-Z]+\b)?`?")
 """As sentences name an option of the command line, with a value where one is proposed."""
 
 
 def window_words(text: str) -> str:
     """Return a sentence of the engine with the names that the window has for options of the command line."""
-    named = False
+    places = set[str]()
 
     def name(found: re.Match[str]) -> str:
-        nonlocal named
-        field = _fields().get(found[1])
-        if field is None:
+        if found[1] not in _fields():
             return found[0]
-        where, named = "" if named else " in the run settings", True
+        field, place = _fields()[found[1]]
+        where = "" if place in places else place
+        places.add(place)
         return f"“{field}{(found['value'] and ': ' + found['value']) or ''}”{where}"
 
-    return _OPTION.sub(name, text.replace(" (on the command line: --db)", ""))
+    return _OPTION.sub(name, re.sub(r" \((on the command line: )?--db\)", "", text))
 
 
 @cache
-def _fields() -> Mapping[str, str]:
-    settings = {each.option: each.about.label for each in described(RunSettings).values() if each.about.label}
-    return settings | {"--model": "Forward model", "--backward-model": "Backward model"}
+def _fields() -> Mapping[str, tuple[str, str]]:
+    """Return the name of each option's field, and where in the window that is."""
+    bar = {"--task": "Task", "--model": "Forward model"}
+    bar |= dict.fromkeys(("--backward-model", "--backward-endpoint"), "Backward model")
+    found = {option: (name, "") for option, name in bar.items()}
+    for settings, place in ((EndpointSettings, " of the model server"), (RunSettings, " in the run settings")):
+        every = described(settings).values()
+        found = {each.option: (each.about.label, place) for each in every if each.about.label} | found
+    return found
 
 
 def error_words(error: Exception) -> str:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rtc_inspector.core.settings.setting import Described
-from rtc_inspector.ui.shell.fields import FIELD, indent, pair
+from rtc_inspector.ui.shell.fields import FIELD, indent, pair, window_words
 from rtc_inspector.ui.style.controls import label, row
 
 LARGEST = 2**31 - 1
@@ -42,8 +42,7 @@ class SettingField(QObject):
         self.each, self.box, self.holder = each, box, holder or box
         box.setAccessibleName(each.about.label)
         box.setMinimumSize(NARROWEST, FIELD)
-        said = each.about.help[0].upper() + each.about.help[1:]
-        box.setToolTip(f"{said} ({each.option})" if each.option else said)
+        box.setToolTip(window_words(each.about.help[0].upper() + each.about.help[1:]))
         self._start: tuple[Any, Any] = (None, None)
 
     def show(self, value: Any) -> None:

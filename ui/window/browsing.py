@@ -21,7 +21,7 @@ from rtc_inspector.ui.background.turns import Turns, Work
 from rtc_inspector.ui.code.code_feed import CodeFeed
 from rtc_inspector.ui.code.view import Sampling, present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
-from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, sample_name, scored_against
+from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, scored_against
 from rtc_inspector.ui.project.history import HistoryFeed
 from rtc_inspector.ui.project.tree import first_code, listed_files
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
@@ -194,7 +194,7 @@ class TraceView(QObject):
         task = self._item.task if self._item is not None else ""
 
         def show(prompt: str) -> None:
-            self._prompt.set_sample(sample, prompt, sample_name(task, sample))
+            self._prompt.set_sample(sample, prompt, task)
 
         self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
 

@@ -45,8 +45,9 @@ TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
 NARROW, LOW = 1100, 700
 """Pixels of a window, while it becomes smaller, below which each pane gets its share again: none has room to spare."""
-LABELLING = 0.66
-"""Share of the tabs while labelling."""
+LABELLING, DESK, CONTEXT = 0.66, 560, 170
+"""Share of the tabs while labelling; in a low window the pixels in which all definitions are whole, as far as those are
+left that show some lines of code above."""
 FOLDED = "folded"
 """Under this name the panes are remembered that are out of sight."""
 STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
@@ -218,7 +219,7 @@ class WindowParts(QWidget):
         """Give the tabs the greater part of the height while labels are on show, where they have less."""
         splitter = self._splitters["right"]
         upper, lower = splitter.sizes()
-        wanted = int((upper + lower) * LABELLING)
+        wanted = max(int((upper + lower) * LABELLING), min(DESK, upper + lower - CONTEXT))
         if lower < wanted and self._upper.isVisible():
             # Asked twice, it must remember the height before the first time.
             self._before_labels = self._before_labels or [upper, lower]
