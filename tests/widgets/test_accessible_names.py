@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSettings, QSignalBlocker, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QAbstractSpinBox,
     QApplication,
+    QCheckBox,
     QComboBox,
     QDialog,
     QLineEdit,
@@ -126,6 +129,64 @@ def test_every_control_of_a_dialog_has_a_name(window: MainWindow, kind: type[QDi
     assert dialog.windowTitle()
     assert nameless(dialog) == []
     dialog.close()
+
+
+class Passed(QObject):
+    """Notes the keys that a window or dialog gets because nothing in it took them, and lets it do nothing."""
+
+    def __init__(self, owner: QWidget) -> None:
+        super().__init__(owner)
+        self.keys: list[int] = []
+        owner.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+            self.keys.append(event.key())
+            return True
+        return False
+
+
+def deaf_to_enter(owner: QWidget) -> list[str]:
+    """The buttons in sight that Enter, while they have the focus, does not press."""
+    passed, deaf = Passed(owner), []
+    for button in owner.findChildren(QAbstractButton):
+        if button.isVisible() and button.isEnabled() and button.focusPolicy() != Qt.FocusPolicy.NoFocus:
+            passed.keys.clear()
+            with QSignalBlocker(button):  # what it does is not the question here
+                QTest.keyClick(button, Qt.Key.Key_Return)
+            if passed.keys and not (isinstance(owner, MainWindow) or isinstance(button, QCheckBox)):
+                deaf.append(button.text())
+            if not passed.keys and not isinstance(button, QPushButton):
+                deaf.append(f"{button.text()}: lost on the way to the window, which presses it")
+    passed.deleteLater()
+    return deaf
+
+
+def test_enter_presses_the_focused_button_everywhere(window: MainWindow) -> None:
+    tabs = window.parts.tabs
+    for place in range(tabs.count()):
+        tabs.setCurrentIndex(place)
+        QApplication.processEvents()
+        assert deaf_to_enter(window) == []
+    tabs.setCurrentIndex(0)
+    button, header = window.parts.code.header.candidates, window.parts.code.header
+    before = header.candidates.isChecked()
+    window.activateWindow()
+    button.setFocus()
+    for _ in range(2):
+        QTest.keyClick(button, Qt.Key.Key_Return)
+        assert button.isChecked() is not before
+        before = not before
+
+
+@pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
+def test_enter_presses_the_focused_button_of_a_dialog(window: MainWindow, kind: type[QDialog]) -> None:
+    dialog = DIALOGS[kind](window)
+    dialog.show()
+    QApplication.processEvents()
+    assert deaf_to_enter(dialog) == []
+    dialog.close()
+    dialog.deleteLater()
 
 
 def test_no_dialog_is_left_out(qapp: QApplication) -> None:

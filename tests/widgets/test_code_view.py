@@ -248,6 +248,15 @@ def test_find_goes_round_and_says_when_there_is_nothing(view: CodeView) -> None:
     assert view.editor.textCursor().position() > first
     QTest.keyClick(view.find_bar.words, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert view.editor.textCursor().position() == first
+    for _ in range(5):
+        QTest.keyClick(view.find_bar.words, Qt.Key.Key_Return)
+    found, line = view.editor.textCursor().position(), view.editor.cursorRect()
+    QTest.keyClick(view.find_bar.words, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert view.editor.textCursor().position() == found and view.editor.textCursor().hasSelection()
+    assert view.editor.viewport().rect().contains(view.editor.cursorRect()) and line.isValid()
+    assert QApplication.focusWidget() is view.editor
+    view.find_bar.open_bar()
     view.find_bar.words.setText("no such thing")
     assert not view.find_bar.seek()
     assert "Not in this file" in view.find_bar.found.text()

@@ -17,6 +17,8 @@ from themes import wear
 from waiting import wait_until
 
 from rtc_inspector.core.comparison import words
+from rtc_inspector.core.figures import Lines
+from rtc_inspector.core.figures.layout import laid_out
 from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
@@ -356,5 +358,10 @@ def test_figures_of_all_compared_runs_stand_on_the_page(window: MainWindow) -> N
     shown = page.figures.view.figure
     runs = {link.run for figure in page.figures.figures for mark in marks(figure) for link in mark.links}
     assert shown is not None and runs >= {1, 2, 3}
+    drawn = {each.name: each for each in page.figures.figures if isinstance(each, Lines)}
+    assert {"running", "running-lift"} <= set(drawn), "lift has a drawing of its own"
+    for each in (drawn["running"], drawn["running-lift"]):
+        bands = [curve for curve in laid_out(each).curves if curve.band]
+        assert len(bands) == len(each.series) == 3, "one band of each run"
     QTest.keyClick(page, Qt.Key.Key_Escape)
     assert not page.in_figures and page.runs.isVisible()

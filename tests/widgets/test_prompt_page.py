@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.words import words_of
@@ -15,6 +15,8 @@ from rtc_inspector.ui.shell.run_dialog import RunDialog
 @pytest.mark.parametrize("task", ["synthesis", "editing"])
 def test_words_are_shown_changed_refused_and_put_back(qapp: QApplication, task: str) -> None:
     page = PromptWords(task)
+    about = page.findChildren(QLabel)[0].text()
+    assert "fixed words: " in about and "Cosmetic" in about and "Chain" in about
     given = words_of(task)
     assert page.boxes["forward.question"].toPlainText() == given["forward"]["question"].strip("\n")
     asked = page.boxes["backward.question"].toPlainText()
@@ -48,5 +50,5 @@ def test_the_run_dialog_gives_a_run_the_words_of_the_page(qapp: QApplication) ->
     assert dialog.settings().prompts == 'system = "Be brief."\n'
     assert dialog.words.box.text() == "Your own words…"
     dialog.task.setCurrentIndex(dialog.task.findData("chain"))
-    assert not dialog.words.box.isVisible()
+    assert not dialog.words.box.isVisible() and dialog.task.toolTip().endswith("fixed words.")
     dialog.close()

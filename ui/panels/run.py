@@ -178,11 +178,10 @@ class RunPanel(QWidget):
         self._figures = figures
         # Drawn when somebody looks: figures come twice a second while a run goes on.
         if self.isVisible():
-            tables = [figure for figure in figures if isinstance(figure, (Table, Sentence))]
-            drawings = [figure for figure in figures if not isinstance(figure, (Table, Sentence))]
-            if self.width() < grown(self, BESIDE):
-                drawings, tables = [*drawings, *tables], []
-            for view, shown in ((self.drawings, drawings), (self.tables, tables)):
+            ordered = sorted(figures, key=lambda figure: isinstance(figure, (Table, Sentence)))
+            drawn = sum(not isinstance(figure, (Table, Sentence)) for figure in figures)
+            ends = drawn if self.width() >= grown(self, BESIDE) else len(figures)
+            for view, shown in ((self.drawings, ordered[:ends]), (self.tables, ordered[ends:])):
                 view.set_figures(shown)
                 view.setVisible(bool(shown))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, first_difference
 from rtc_inspector.ui.presenters import Node, as_known, compared_words, describes, judged_by_tests, recites, sign_words
-from rtc_inspector.ui.style.controls import ElidedLabel, Flow, Margins, bind, breakable, column, label, row
+from rtc_inspector.ui.style.controls import ElidedLabel, Flow, Margins, PushButton, bind, breakable, column, label, row
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.outcomes import verdict_badge
 from rtc_inspector.ui.style.theme import SPACE
@@ -163,7 +163,7 @@ class DescribeCard(QFrame):
         self.text.setProperty("role", "field")
         self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * WORDS + 2 * SPACE)
         self.text.textChanged.connect(self._offer)
-        self.go, self.cancel = QPushButton("Write the code from it"), QPushButton("Cancel")
+        self.go, self.cancel = PushButton("Write the code from it"), PushButton("Cancel")
         self.go.setProperty("role", "primary")
         self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Return)")
         self.cancel.setToolTip("Put this away (Escape)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QMenu, QWidget
 
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
@@ -17,7 +17,7 @@ from rtc_inspector.core.store.rows import NOTHING, RunRow
 from rtc_inspector.ui.background.gateway import Scribe
 from rtc_inspector.ui.reading.inspection import Inspection, Overview, Wanted
 from rtc_inspector.ui.shell.fields import level_labels, show_modal
-from rtc_inspector.ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
+from rtc_inspector.ui.style.controls import PAGE, FilterField, PushButton, bind, column, field, has_words, push, row
 from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
@@ -189,10 +189,10 @@ class RunsDialog(QDialog):
         self._listed, self._deleted = list(runs), list[RunRow]()
         self.words = FilterField("Filter by name, project, model or status", "Filter runs")
         self.table, self.runs = table("Runs"), RunModel(self)
-        self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
-        self.compare_button, self.audit_button = QPushButton("Compare"), QPushButton("Audit metrics")
-        self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
-        self.bin = QPushButton("Deleted (0)")
+        self.open_button, self.resume_button = PushButton("Open"), PushButton("Resume")
+        self.compare_button, self.audit_button = PushButton("Compare"), PushButton("Audit metrics")
+        self.delete_button, self.undo_button = PushButton("Delete"), PushButton("Undo delete")
+        self.bin = PushButton("Deleted (0)")
         self.bin.setCheckable(True)
         self.notes = RunNotes()
         self.runs.set_runs(runs)
@@ -251,11 +251,8 @@ class RunsDialog(QDialog):
         bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
 
     def _lay_out(self) -> None:
-        close = QPushButton("Close")
-        close.clicked.connect(self.reject)
+        close = push("Close", "", self.reject)
         at_left = (self.delete_button, self.undo_button, self.bin)
-        for button in at_left:
-            button.setAutoDefault(False)
         at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
         parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)

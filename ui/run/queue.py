@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.settings import RunSettings
@@ -18,7 +18,7 @@ from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.shell.model_options import backward_value, forward_value
 from rtc_inspector.ui.shell.notices import Choice, Offer, OfferBar
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.controls import PAGE, bind, column, label, row
+from rtc_inspector.ui.style.controls import PAGE, PushButton, bind, column, label, push, row
 from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -333,8 +333,8 @@ class QueueDialog(QDialog):
         self.setWindowTitle("Queue of runs")
         self._queueing = queueing
         self.said, self.list = label(role="muted", wrap=True), QListWidget()
-        self.earlier, self.later, self.remove = (QPushButton(text) for text in ("Earlier", "Later", "Remove"))
-        self.hold = QPushButton()
+        self.earlier, self.later, self.remove = (PushButton(text) for text in ("Earlier", "Later", "Remove"))
+        self.hold = PushButton()
         self._build()
         self._lay_out()
         queueing.queue.changed.connect(self._show)
@@ -353,15 +353,13 @@ class QueueDialog(QDialog):
         )
         for button, key, act, tip in acts:
             button.setToolTip(tip)
-            button.setAutoDefault(False)
             # The default value keeps this turn's act; `_` takes what the signal says.
             button.clicked.connect(lambda _=False, act=act: act())
             bind(self.list, key, act, tip)
         self.hold.clicked.connect(self._toggle)
 
     def _lay_out(self) -> None:
-        close = QPushButton("Close")
-        close.clicked.connect(self.reject)
+        close = push("Close", "", self.reject)
         foot = row(self.earlier, self.later, self.remove, None, close, self.hold)
         column(self.said, self.list, foot, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 380)

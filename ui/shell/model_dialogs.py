@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QProgressBar, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import counted
@@ -20,7 +20,7 @@ from rtc_inspector.core.settings.setting import described, value_of
 from rtc_inspector.ui.background.gateway import Errand, Gateway
 from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say
 from rtc_inspector.ui.shell.setting_fields import field_of
-from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, field, label
 from rtc_inspector.ui.style.fonts import keep_on_screen, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -52,7 +52,7 @@ class DownloadDialog(QDialog):
         self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
         self.bar, self.said = QProgressBar(maximum=STEPS, textVisible=False), label(HUB, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.go = QPushButton("Download")
+        self.go = PushButton("Download")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
         self._prepare()
@@ -138,12 +138,12 @@ class EndpointDialog(QDialog):
         self._known, self._gateway, self._left = known, gateway, threading.Event()
         self.address = field("Address of the server", "http://127.0.0.1:8080/v1", known.address)
         self.key = field("Environment variable that holds the key", "none", known.key_variable)
-        self.model, self.list = QComboBox(editable=True), QPushButton("List")
+        self.model, self.list = QComboBox(editable=True), PushButton("List")
         self.fields = {
             name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
         }
         self.said = label(WORDS, "muted", wrap=True)
-        self.trial, self.report = QPushButton("Try"), QPlainTextEdit(readOnly=True)
+        self.trial, self.report = PushButton("Try"), QPlainTextEdit(readOnly=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self._prepare()
         self._lay_out()

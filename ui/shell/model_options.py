@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QWidget
 
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import with_values
 from rtc_inspector.ui.shell.fields import Choice, pair, say
 from rtc_inspector.ui.shell.setting_fields import SettingField
-from rtc_inspector.ui.style.controls import column, label, push, row
+from rtc_inspector.ui.style.controls import PushButton, column, label, push, row
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class ModelOptions:
         return with_values(self._settings, values).generation
 
     def _server(self, role: str) -> QWidget:
-        button = QPushButton("Server…")
+        button = PushButton("Server…")
         button.setAccessibleName(f"Have a model server make the {role} pass")
         button.clicked.connect(lambda: self._choose_server(role))
         return button

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from rtc_inspector.core.errors import InspectorError, StoreError
 from rtc_inspector.ui.shell.fields import window_words
-from rtc_inspector.ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
+from rtc_inspector.ui.style.controls import PushButton, breakable, button, column, give_role, label, row, to_clipboard
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -247,7 +247,7 @@ class OfferBar(QFrame):
 
     def _fill(self, offer: Offer) -> None:
         for place, (words, act) in enumerate(offer.choices):
-            button = QPushButton(words)
+            button = PushButton(words)
             button.setAccessibleName(f"{words}: {offer.text}")
             button.setProperty("role", "" if place else "primary")
             button.clicked.connect(partial(self._choose, offer.key, act))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import FIRST_KIND
+from rtc_inspector.core.kinds import FIRST_KIND, TASKS
 from rtc_inspector.core.settings.setting import Described
 from rtc_inspector.core.settings.words import changed, instructions, words_of
 from rtc_inspector.ui.shell.fields import show_modal
 from rtc_inspector.ui.shell.setting_fields import SettingField
-from rtc_inspector.ui.style.controls import DIALOG, column, label
+from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, label
 from rtc_inspector.ui.style.fonts import keep_on_screen, open_at, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -21,8 +21,7 @@ class WordsField(SettingField):
     """Whose words models are asked in; a click opens the page. `task`: the method whose words they are."""
 
     def __init__(self, each: Described) -> None:
-        self._button, self._text, self.task = QPushButton(), "", FIRST_KIND.name
-        self._button.setAutoDefault(False)
+        self._button, self._text, self.task = PushButton(), "", FIRST_KIND.name
         super().__init__(each, self._button)
         self._button.clicked.connect(self._open)
 
@@ -50,11 +49,13 @@ class PromptWords(QDialog):
         self.problem = label(role="bad", wrap=True)
         self.problem.hide()
         self.boxes: dict[str, QPlainTextEdit] = {}
-        said = (
+        fixed = ", ".join(kind.title for kind in TASKS.values() if not kind.has("prompts"))
+        about = (
             "Models that talk are asked so, after three worked examples; those that go on writing code, or fill a gap, "
+            "are asked without words. A run keeps its words, and a comparison names those that differ. "
+            f"The prompts of the other tasks have fixed words: {fixed}."
         )
-        said += "are asked without words. A run keeps its words, and a comparison names those that differ."
-        parts: list[QWidget] = [label(said, "muted", wrap=True)]
+        parts: list[QWidget] = [label(about, "muted", wrap=True)]
         for each in self._instructions():
             self.boxes[each.key] = box = QPlainTextEdit(each.text.strip("\n"), tabChangesFocus=True)
             box.setAccessibleName(each.title)

@@ -261,7 +261,8 @@ class RunDialog(QDialog):
 
     def _tell(self) -> None:
         """Show the fields that are of use to the task, and say what these settings cost."""
-        self.task.setToolTip(self.kind.tip)
+        fixed = "" if self.kind.has("prompts") else "\nIts prompts have fixed words."
+        self.task.setToolTip(self.kind.tip + fixed)
         self.words.task = self.kind.name
         self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()

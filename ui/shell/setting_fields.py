@@ -16,14 +16,13 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSpinBox,
     QWidget,
 )
 
 from rtc_inspector.core.settings.setting import Described
 from rtc_inspector.ui.shell.fields import FIELD, indent, pair, window_words
-from rtc_inspector.ui.style.controls import label, row
+from rtc_inspector.ui.style.controls import PushButton, label, row
 
 LARGEST = 2**31 - 1
 """A number field holds no more."""
@@ -148,7 +147,7 @@ class TextField(SettingField):
         self._box = QLineEdit(placeholderText=each.about.unset)
         holder = None
         if each.about.form in ("file", "folder", "program"):
-            button = QPushButton("Choose…")
+            button = PushButton("Choose…")
             button.setAccessibleName(f"Choose: {each.about.label}")
             button.clicked.connect(self._choose)
             holder = pair(self._box, button)

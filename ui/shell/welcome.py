@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
-from rtc_inspector.ui.style.controls import column, label, on_ground, push, row
+from rtc_inspector.ui.style.controls import PushButton, column, label, on_ground, push, row
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
@@ -72,7 +72,7 @@ class Welcome(QWidget):
         self._page.setMaximumWidth(grown(self, WIDEST))
 
     def _link(self, root: Path) -> QPushButton:
-        link = QPushButton(f"{root.name}   {_end_of(root.parent)}")
+        link = PushButton(f"{root.name}   {_end_of(root.parent)}")
         link.setToolTip(str(root))
         link.setProperty("role", "flat")
         link.setStyleSheet("text-align: left;")
@@ -113,7 +113,7 @@ class Tour(QWidget):
         self.setAccessibleName("Tour")
         self.card, self.title, self.text = QFrame(self), label(role="title", wrap=True), label(wrap=True)
         self.place = label(role="caption")
-        self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
+        self.skip, self.next = PushButton("Skip"), PushButton("Next")
         self._build()
         # A child does not hear that its parent is resized.
         window.installEventFilter(self)

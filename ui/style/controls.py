@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -162,12 +162,25 @@ def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True,
     return made
 
 
-def push(text: str, tip: str, run: Callable[[], object]) -> QPushButton:
-    """Return a dialog's button that Enter does not press from elsewhere; `tip` is also what screen readers say."""
-    made = QPushButton(text)
+class PushButton(QPushButton):
+    """A button that Enter presses while it has the focus, and from nowhere else."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text, autoDefault=False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        # In a dialog Qt would have Enter press the default button in place of this one.
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+def push(text: str, tip: str, run: Callable[[], object]) -> PushButton:
+    """Return a button; `tip` is also what screen readers say."""
+    made = PushButton(text)
     made.setToolTip(tip)
     made.setAccessibleName(tip or text)
-    made.setAutoDefault(False)
     made.clicked.connect(lambda: run())
     return made
 
