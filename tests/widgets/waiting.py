@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QApplication
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 5.0, what: str = "") -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 25.0, what: str = "") -> None:
     """Run the event loop until `condition()` holds; fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
