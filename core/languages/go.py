@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tree_sitter_go
 
-from rtc_inspector.core.languages.language import Language, Runner, Shot
+from rtc_inspector.core.languages.language import Language, Shot
 
 GO = Language(
     name="Go",
@@ -23,17 +23,8 @@ GO = Language(
     defines=r"^\s*(?:func\s+(?:\([^)]*\)\s*)?|type\s+|var\s+|const\s+){name}\b",
     test_files=("*_test.go", "testdata/"),
     stand_in='panic("")',
-    runners=(
-        Runner(
-            name="go test",
-            marker="go.mod",
-            test="go test {tests}",
-            unit="package",
-            results="go-json",
-            reporting="go test -json {tests}",
-            coverage="go test -coverprofile={coverage} {tests}",
-        ),
-    ),
+    marker="go.mod",
+    test="go test {tests}",
     calibration="calibration-go",
     shots=(
         Shot(

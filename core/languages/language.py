@@ -22,33 +22,6 @@ class Shot:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
-    """Commands by which one tool runs the tests of a project.
-
-    Attributes:
-        name: of the tool, for people.
-        marker: the file in the project's folder that tells of it.
-        test: the command. `{tests}` in it stands for the tests that are chosen, nothing for all of them.
-        says: a regular expression that `scripts.test` of package.json matches; empty for any.
-        lock: a file that lies beside the marker; empty for none.
-        unit: what is chosen: a `file` of tests or a `package`; empty where nothing can be.
-        results: how results are told: `junit`, `go-json`, `tap`, `cargo`, or `exit` for the exit status alone.
-        reporting: the command that tells results, in the file `{results}` where that is named; empty: `test` does.
-        coverage: the command that writes lcov or a Go profile to `{coverage}`; empty for none.
-    """
-
-    name: str
-    marker: str
-    test: str
-    says: str = ""
-    lock: str = ""
-    unit: str = ""
-    results: str = "exit"
-    reporting: str = ""
-    coverage: str = ""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """One language. Names of nodes are those of its tree-sitter grammar.
@@ -74,7 +47,9 @@ class Language:
         test_files: patterns of file names, and folders with a slash behind.
         test_code: a regular expression that a statement of tests begins with, in a file of other code.
         stand_in: a statement that fails, in the place of a region whose deletion does not build.
-        runners: how projects are tested; the first that fits is taken.
+        marker: the file in a project's folder that tells of the language.
+        test: the command that runs a project's tests, where the marker itself names none. `{tests}` in it stands for
+            the tests that are chosen, nothing for all of them.
         calibration: the folder of `resources` with functions in this language that models are calibrated on; languages
             that are alike may share one.
     """
@@ -99,7 +74,8 @@ class Language:
     test_files: tuple[str, ...] = ()
     test_code: str = ""
     stand_in: str = ""
-    runners: tuple[Runner, ...] = ()
+    marker: str = ""
+    test: str = ""
     calibration: str = "calibration"
 
     def is_test(self, path: str) -> bool:

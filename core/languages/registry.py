@@ -6,11 +6,10 @@ from pathlib import PurePosixPath
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.languages.go import GO
-from rtc_inspector.core.languages.javascript import JAVASCRIPT
+from rtc_inspector.core.languages.javascript import JAVASCRIPT, TSX, TYPESCRIPT
 from rtc_inspector.core.languages.language import Language
 from rtc_inspector.core.languages.python import PYTHON
 from rtc_inspector.core.languages.rust import RUST
-from rtc_inspector.core.languages.typescript import TSX, TYPESCRIPT
 
 LANGUAGES: list[Language] = [
     PYTHON,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tree_sitter_rust
 
-from rtc_inspector.core.languages.language import Language, Runner, Shot
+from rtc_inspector.core.languages.language import Language, Shot
 
 RUST = Language(
     name="Rust",
@@ -25,15 +25,8 @@ RUST = Language(
     test_files=("tests/", "benches/", "tests.rs", "*_test.rs", "*_tests.rs"),
     test_code=r"(?:#\[.*\]\s*)*?#\[(?:test\b|bench\b|\w+::test\b|cfg\((?!.*\bnot\b).*\btest\b)",
     stand_in="unreachable!()",
-    runners=(
-        Runner(
-            name="cargo test",
-            marker="Cargo.toml",
-            test="cargo test",
-            results="cargo",
-            coverage="cargo llvm-cov --lcov --output-path {coverage}",
-        ),
-    ),
+    marker="Cargo.toml",
+    test="cargo test",
     calibration="calibration-rust",
     shots=(
         Shot(

@@ -108,5 +108,5 @@ def test_a_shared_name_in_another_language_is_defined_by_its_own_words() -> None
 
 def test_every_language_that_is_not_python_says_what_sampling_needs() -> None:
     for language in GROWN:
-        assert language.blocks and language.comments and language.test_files and language.stand_in and language.runners
+        assert language.blocks and language.comments and language.test_files and language.stand_in and language.marker
         assert reads(language.stand_in, language)

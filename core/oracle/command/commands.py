@@ -25,6 +25,8 @@ from rtc_inspector.core.settings import OracleSettings
 TESTS = "{tests}"
 _ON_NODE = re.compile(r"(?:^|[\s/])(?:node|npm|npx|pnpm|yarn|jest|vitest|mocha|ava|tape?|uvu)(?=\s|$)")
 _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
+_TYPED = {"TypeScript", "TSX"}
+"""Files of one project, though each has a grammar of its own."""
 _LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
 PATIENCE = 20.0
 
@@ -88,14 +90,8 @@ def find_command(root: Path, settings: OracleSettings) -> Command | None:
     languages = _languages(root, settings)
     if languages is None:
         return None
-    found = _found(root, languages) if not settings.test_command else None
-    test = settings.test_command or (found.test if found else "")
-    if not test:
-        raise ProjectError(
-            f"Nothing in {root.name} says how it is tested: {_looked_for(root, languages)}.",
-            'Give the command, e.g. --test-command "node --test {tests}".',
-        )
-    command = _reporting(root, found or Command(languages, test, test, source="your settings"))
+    test, source = (settings.test_command, "your settings") if settings.test_command else _found(root, languages)
+    command = _reporting(root, Command(languages, test, test, source=source))
     if settings.test_results:
         command = replace(command, run=command.test, form="junit", results=settings.test_results)
     return replace(command, build=settings.build_command, coverage=settings.coverage_report)
@@ -121,7 +117,7 @@ def languages_of(root: Path, settings: OracleSettings) -> tuple[Language, ...]:
 
 def shown_languages(root: Path) -> tuple[Language, ...]:
     """Return the languages of which the project may hold code that can be judged, by the files that say so."""
-    marked = [language for group in _marked(root) for language in group]
+    marked = [language for each in _marked(root) for language in each]
     python = [PYTHON] if not marked or any((root / name).is_file() for name in _PYTHON) else []
     return (*python, *marked)
 
@@ -135,12 +131,13 @@ def settings_for(root: Path, path: str, settings: OracleSettings) -> OracleSetti
 
 
 def _languages(root: Path, settings: OracleSettings) -> tuple[Language, ...] | None:
-    """None: Python."""
+    """Return whose files are judged by a command; None where Python's own oracle judges."""
     others = tuple(language for language in LANGUAGES if language.grammar is not None)
     if settings.language:
         chosen = [named(name.strip()) for name in settings.language.split(",")]
-        kept = tuple(each for each in others if any(_kin(each, one) for one in chosen))
-        return kept or None
+        names = {one.name for one in chosen}
+        names |= _TYPED if names & _TYPED else set()
+        return tuple(each for each in others if each.name in names) or None
     if settings.test_command:
         return others
     if any((root / name).is_file() for name in _PYTHON):
@@ -148,43 +145,31 @@ def _languages(root: Path, settings: OracleSettings) -> tuple[Language, ...] | N
     return next(iter(_marked(root)), None)
 
 
-def _kin(one: Language, other: Language) -> bool:
-    """TSX is a dialect of TypeScript, with a grammar of its own."""
-    return one.name == other.name or {one.name, other.name} == {"TypeScript", "TSX"}
-
-
-def _marked(root: Path) -> Iterator[tuple[Language, ...]]:
-    """Give the languages of each kind of project that this one is, by a file in its root."""
-    markers: dict[str, list[Language]] = {}
+def _marked(root: Path) -> list[tuple[Language, ...]]:
+    """Return the languages of each kind of project that this one is, by a file in its root."""
+    markers: dict[str, tuple[Language, ...]] = {}
     for language in LANGUAGES:
-        for marker in dict.fromkeys(runner.marker for runner in language.runners):
-            markers.setdefault(marker, []).append(language)
-    for marker, languages in markers.items():
-        if (root / marker).is_file():
-            yield tuple(languages)
+        if language.marker and (root / language.marker).is_file():
+            markers[language.marker] = (*markers.get(language.marker, ()), language)
+    return list(markers.values())
 
 
-def _found(root: Path, languages: Sequence[Language]) -> Command | None:
-    """Return the command of the first of these languages that says one."""
-    for runner in (runner for language in languages for runner in language.runners):
-        if not (root / runner.marker).is_file():
+def _found(root: Path, languages: Sequence[Language]) -> tuple[str, str]:
+    """Return the command of the first of these languages that has one here, and where it was found."""
+    markers = dict.fromkeys(language.marker for language in languages if language.marker)
+    for language in languages:
+        if not language.marker or not (root / language.marker).is_file():
             continue
-        if runner.marker != "package.json":
-            run = runner.reporting or runner.test
-            return Command(
-                tuple(languages), runner.test, run, form=runner.results, unit=runner.unit, source=runner.marker
-            )
+        if language.test:
+            return language.test, language.marker
         if script := _script(root, "test"):
             manager = next((name for lock, name in _LOCKS.items() if (root / lock).is_file()), "npm")
-            return Command(tuple(languages), script, script, source=f"scripts.test of package.json ({manager})")
-    return None
-
-
-def _looked_for(root: Path, languages: Sequence[Language]) -> str:
-    markers = dict.fromkeys(runner.marker for language in languages for runner in language.runners)
-    if "package.json" in markers and (root / "package.json").is_file():
-        return "package.json has no script called test"
-    return f"there is no {' and no '.join(markers) or 'file that tells'}"
+            return script, f"scripts.test of package.json ({manager})"
+        markers = {"script called test in package.json": None}
+    raise ProjectError(
+        f"Nothing in {root.name} says how it is tested: there is no {' and no '.join(markers) or 'file that tells'}.",
+        'Give the command, e.g. --test-command "node --test {tests}".',
+    )
 
 
 _RUN_SCRIPT = re.compile(r"(?:npm|pnpm|yarn)(?: run)?(?: -s| --silent)? (?P<name>[\w:.-]+)")
@@ -263,7 +248,9 @@ _VALUED = re.compile(r"-{1,2}(?:r|c|R|t|u|import|require|loader|config|reporter|
 
 def _reporting(root: Path, command: Command) -> Command:
     """Have a known runner tell each test, and take chosen files; another command is run as it stands."""
-    test = _expanded(root, command.test)
+    called = _RUN_SCRIPT.fullmatch(command.test.strip())  # `npm test` and its like, written out
+    script = _script(root, called["name"]) if called is not None and (root / "package.json").is_file() else ""
+    test = script or command.test
     for rule in _RULES:
         if rule.says.search(test) is None:
             continue
@@ -277,17 +264,7 @@ def _reporting(root: Path, command: Command) -> Command:
         return replace(
             command, test=test, run=run, everything=everything, form=rule.form, results=rule.results, unit=rule.unit
         )
-    if test == command.test and command.form != "exit":  # a language's own data say how it is told
-        return command
     return replace(command, test=test, run=test, unit="file" if TESTS in test else "")
-
-
-def _expanded(root: Path, test: str) -> str:
-    """Write out `npm test` and its like."""
-    called = _RUN_SCRIPT.fullmatch(test.strip())
-    if called is None or not (root / "package.json").is_file():
-        return test
-    return _script(root, called["name"]) or test
 
 
 def _choosing(root: Path, test: str, rule: _Rule, everything: str) -> tuple[str, str]:

@@ -10,9 +10,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -251,17 +251,18 @@ class CommandOracle:
 
     def _units(self, traced: Ran) -> list[str]:
         tests = [file.path for file in self._codebase.files if file.is_test]
-        match self._command.unit:
-            case "package":
-                folders = {PurePosixPath(path).parent.as_posix() for path in tests}
-                return sorted("." if folder == "." else f"./{folder}" for folder in folders)
-            case "file":
-                loaded = {path for process in traced.reply.get("traced", ()) for path, _ in process}
-                known = [path for path in tests if path in loaded] if loaded else tests
-                named = [path for path in known if re.search(r"[._-](test|spec)s?\.\w+$|(^|/)tests?[._-]", path)]
-                # Where most are named so, the others are what these share; else all are, and what holds none drops out.
-                return sorted(named if 2 * len(named) >= len(known) else known)
-        return []
+        if self._command.unit == "package":
+            folders = {PurePosixPath(path).parent.as_posix() for path in tests}
+            return sorted("." if folder == "." else f"./{folder}" for folder in folders)
+        if self._command.unit != "file":
+            return []
+        # Files that only a compiler reads, as those that test types, are loaded by no process.
+        loaded = {path for process in traced.reply.get("traced", ()) for path, _ in process}
+        loaded |= {each.node_id.partition("::")[0] for each in traced.results} if loaded else set(tests)
+        known = [path for path in tests if path in loaded]
+        named = [path for path in known if re.search(r"[._-](test|spec)s?(-d)?\.\w+$|(^|/)tests?[._-]", path)]
+        # Where most are named so, the others are what these share; else all are, and what holds none drops out.
+        return sorted(named if 2 * len(named) >= len(known) else known)
 
     def _lines(self, ran: Ran) -> Counts:
         """Return which lines ran, by file. Raises ProjectError where a report that was promised is not there."""
@@ -328,8 +329,13 @@ class CommandOracle:
 
     # ---- running
 
-    def _slot(self) -> _Held:
-        return _Held(self._free)
+    @contextmanager
+    def _slot(self) -> Iterator[_Slot]:
+        slot = self._free.get()
+        try:
+            yield slot
+        finally:
+            self._free.put(slot)
 
     def _untouched(
         self, slot: _Slot, units: Sequence[str] | None, progress: Report, trace: bool = False, again: bool = False
@@ -445,9 +451,13 @@ class CommandOracle:
         assert self._learned is not None
         if error_at := _first_error(candidate):
             return self._verdict(Outcome.SYNTAX_ERROR, error_at)
-        units = self._units_of(tests, self._learned)
+        asked = {test.partition("::")[0] for test in tests} & set(self._learned.units)
+        # The files or packages to run; None for the whole command.
+        units = tuple(sorted(asked)) if asked and len(asked) < len(self._learned.units) else None
         if all(change.new_text == change.file.text for change in candidate.changes) and not (confirm or again):
-            return self._verdict(Outcome.PASS, self._all_passed(units))
+            count = _together(self._learned, units).count
+            passed = f"All {counted_tests(count)} passed." if count else f"`{self._command.name}` ended well."
+            return self._verdict(Outcome.PASS, passed)
         place = (candidate.file.path, candidate.span.start, candidate.span.end)
         confirm = confirm and self._settings.confirm_whole_suite and place not in self._confirmed
         if confirm and units is not None:
@@ -462,16 +472,6 @@ class CommandOracle:
             if verdict.outcome is Outcome.PASS:
                 self._confirmed.add(place)
         return verdict
-
-    def _units_of(self, tests: Sequence[str], learned: Learned) -> tuple[str, ...] | None:
-        """Return the files or packages to run; None for the whole command."""
-        asked = {test.partition("::")[0] for test in tests} & set(learned.units)
-        return tuple(sorted(asked)) if asked and len(asked) < len(learned.units) else None
-
-    def _all_passed(self, units: Sequence[str] | None) -> str:
-        assert self._learned is not None
-        count = _together(self._learned, units).count
-        return f"All {counted_tests(count)} passed." if count else f"`{self._command.name}` ended well."
 
     def _once(self, candidate: Candidate, units: tuple[str, ...] | None, again: bool) -> Verdict:
         texts = frozenset(
@@ -559,20 +559,6 @@ class CommandOracle:
         self._closed.set()
         for slot in self._slots:
             self._drop(slot)
-
-
-class _Held:
-    """A slot taken for a block."""
-
-    def __init__(self, free: queue.Queue[_Slot]) -> None:
-        self._free = free
-
-    def __enter__(self) -> _Slot:
-        self._slot = self._free.get()
-        return self._slot
-
-    def __exit__(self, *_: object) -> None:
-        self._free.put(self._slot)
 
 
 def open_command_oracle(
