@@ -220,6 +220,11 @@ class Slot:
         places = {"{run}": folder, "{tree}": self.tree, "{build}": self._build}
         environment = {**self._environment, "TMPDIR": folder}
         environment.update({name: _filled(value, places) for name, value in request["environment"].items()})
+        if request["trace"]:
+            hook = os.path.join(self._build, "trace.cjs")
+            with open(hook, "w") as script:
+                script.write(_HOOK)
+            environment |= {"NODE_V8_COVERAGE": folder + "/v8", "NODE_OPTIONS": f"--require {hook}"}
         for path in request["reports"]:  # of an earlier run
             for found in self._found(path, places):
                 _remove(found)
@@ -229,8 +234,9 @@ class Slot:
             if steps[-1]["exit"] != 0 or steps[-1]["killed"]:
                 break
         reply = {"steps": steps, "reports": self._reports(request["reports"], places), "altered": [], "folder": folder}
-        if request.get("trace"):
-            reply["traced"] = [_trace(file, self.tree) for file in sorted(glob.glob(folder + "/v8/*.json"))]
+        if request["trace"]:
+            maps = _maps(glob.glob(folder + "/v8/*.map"))
+            reply["traced"] = [_trace(file, self.tree, maps) for file in sorted(glob.glob(folder + "/v8/*.json"))]
         if request.get("settle"):
             self._settle()
         changed = {path for path, _, _ in request["changes"]}
@@ -387,16 +393,49 @@ def _descendants() -> list[int]:
 # ---- which lines ran, as V8 wrote it down (NODE_V8_COVERAGE)
 
 
-def _trace(file: str, tree: str) -> list[tuple[str, list[int]]]:
+_HOOK = """
+const vm = require("node:vm"), fs = require("node:fs"), { threadId } = require("node:worker_threads")
+const out = `${process.env.NODE_V8_COVERAGE}/${process.pid}-${threadId}.map`
+function keep(code, options) {
+  const path = typeof options === "string" ? options : options?.filename
+  const at = String(code).lastIndexOf("//# sourceMappingURL=data:application/json")
+  if (!path || at < 0 || path.includes("/node_modules/")) return
+  const [, head, data] = code.slice(at).match(/^(.*?),(.*)$/m)
+  const text = head.endsWith("base64") ? Buffer.from(data, "base64").toString() : decodeURIComponent(data)
+  const lineLengths = code.split("\\n").map((line) => line.length)
+  fs.mkdirSync(process.env.NODE_V8_COVERAGE, { recursive: true })
+  const first = Math.max(0, -(options.columnOffset ?? 0))
+  fs.appendFileSync(out, JSON.stringify([path, { lineLengths, first, data: JSON.parse(text) }]) + "\\n")
+}
+const { Script, runInThisContext, compileFunction } = vm
+vm.Script = class extends Script { constructor(code, options) { keep(code, options); super(code, options) } }
+vm.runInThisContext = (code, options) => { keep(code, options); return runInThisContext(code, options) }
+vm.compileFunction = (code, names, options) => { keep(code, options); return compileFunction(code, names, options) }
+require("node:module").syncBuiltinESMExports()
+process.on("SIGTERM", () => { require("node:v8").takeCoverage(); process.exit(143) })
+"""
+"""For runners that translate code by themselves (Vitest, Jest), of which Node keeps no source maps; they end workers by
+a signal, before Node would write down what ran."""
+
+
+def _maps(files: list[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        with open(file, encoding="utf-8") as lines:
+            found.update((_path_of(url), mapped) for url, mapped in map(json.loads, lines))
+    return found
+
+
+def _trace(file: str, tree: str, maps: dict[str, dict[str, Any]]) -> list[tuple[str, list[int | None]]]:
     """Give each file of the project that one process loaded, in that order, and whether each of its lines ran."""
     with open(file, "rb") as stream:
         data = json.load(stream)
-    found: dict[str, list[int]] = {}
+    found: dict[str, list[int | None]] = {}
     for script in data["result"]:
         path = _path_of(script["url"])
         if path.startswith(tree + "/") and "/node_modules/" not in path[len(tree) :]:
             ran = _characters_run(script["functions"])
-            mapped = data.get("source-map-cache", {}).get(script["url"]) or {}
+            mapped = data.get("source-map-cache", {}).get(script["url"]) or maps.get(path) or {}
             if mapped.get("data"):
                 for name, lines in _by_source_map(ran, mapped, path).items():
                     if name.startswith(tree + "/"):
@@ -411,7 +450,7 @@ def _path_of(url: str) -> str:
 
 
 def _characters_run(functions: list[dict[str, Any]]) -> bytearray:
-    """One byte for each character (as V8 counts them, in UTF-16): whether it ran. Inner ranges overrule outer ones."""
+    """Return whether each character ran, as V8 counts them (in UTF-16); inner ranges overrule outer ones."""
     ranges = [
         (each["startOffset"], -each["endOffset"], each["count"] > 0) for made in functions for each in made["ranges"]
     ]
@@ -421,11 +460,14 @@ def _characters_run(functions: list[dict[str, Any]]) -> bytearray:
     return ran
 
 
-def _lines_run(ran: bytearray, path: str) -> list[int]:
-    """For each line whether its first character that is not blank ran."""
+def _lines_run(ran: bytearray, path: str) -> list[int | None]:
+    """Return for each line whether its first character that is not blank ran; none where another text than this did."""
     with open(path, encoding="utf-8", errors="replace", newline="") as file:
         text = file.read()
-    lines, offset = [], 0
+    lines: list[int | None] = []
+    offset = 0
+    if abs(len(ran) - len(text.encode("utf-16-le")) // 2) > 1:
+        return lines
     for line in text.split("\n"):
         first = offset + len(line) - len(line.lstrip())
         lines.append(ran[first] if first < len(ran) else 0)
@@ -438,18 +480,19 @@ _DIGITS = {
 }
 
 
-def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[str, list[int]]:
-    """Carry what ran of a generated text to the lines it was made from (source map, revision 3)."""
+def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[str, list[int | None]]:
+    """Carry what ran of a generated text to the lines it was made from (source map, revision 3); None: from no code."""
     starts, offset = [], 0
     for length in mapped["lineLengths"]:
         starts.append(offset)
         offset += length + 1
+    starts[0] += mapped.get("first", 0)  # what the runner wrote before the code
     about = mapped["data"]
     sources = [
         os.path.normpath(os.path.join(os.path.dirname(path), about.get("sourceRoot") or "", _path_of(each)))
         for each in about["sources"]
     ]
-    found: dict[str, list[int]] = {}
+    found: dict[str, list[int | None]] = {}
     source = line = 0
     for number, segments in enumerate(about["mappings"].split(";")[: len(starts)]):
         column = 0
@@ -460,9 +503,9 @@ def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[st
                 continue
             column, source, line = column + values[0], source + values[1], line + values[2]
             lines = found.setdefault(sources[source], [])
-            lines += [0] * (line + 1 - len(lines))
+            lines += [None] * (line + 1 - len(lines))
             place = starts[number] + column
-            lines[line] |= ran[place] if place < len(ran) else 0
+            lines[line] = (lines[line] or 0) | (ran[place] if place < len(ran) else 0)
     return found
 
 

@@ -140,7 +140,7 @@ class CommandOracle:
         tests = tuple(TestCase(unit, expected.seconds) for unit, expected in units.items())
         ids = tuple(units)
         known = {unit: learned.lines.get(unit, {}) for unit in ids}
-        coverage = coverage_of(known) if learned.lines else CoverageMap(ids, {}, {}, traced=False)
+        coverage = coverage_of(known) if any(learned.lines.values()) else CoverageMap(ids, {}, {}, traced=False)
         versions = ", ".join(f"{name} {version}" for name, version in self._tools.versions.items() if version)
         return Suite(tests, dict(learned.excluded), coverage, learned.whole.seconds, versions, cached=cached)
 
@@ -271,8 +271,9 @@ class CommandOracle:
         if self._command.traces == "v8":
             for path, lines in (each for process in ran.reply.get("traced", ()) for each in process):
                 if path in files:
-                    found.setdefault(path, Counter()).update(dict(enumerate(lines, start=1)))
-            return {path: dict(counts) for path, counts in found.items()}
+                    known = {number: ran for number, ran in enumerate(lines, start=1) if ran is not None}
+                    found.setdefault(path, Counter()).update(known)
+            return {path: dict(counts) for path, counts in found.items() if path not in self._test_files}
         texts = ran.reply["reports"][-1] if self._command.traces else []
         if not texts and self._command.traces == "report":
             raise ProjectError(
@@ -283,7 +284,7 @@ class CommandOracle:
         for text in texts:
             for path, counts in read_report(text, files, roots).items():
                 found.setdefault(path, Counter()).update(counts)
-        return {path: dict(counts) for path, counts in found.items()}
+        return {path: dict(counts) for path, counts in found.items() if path not in self._test_files}
 
     def _expected(self, ran: Ran, excluded: Mapping[str, str]) -> Expected:
         passed = Counter(
@@ -378,13 +379,11 @@ class CommandOracle:
                 trouble = slot.process.greeting["trouble"]
                 self._drop(slot)
                 raise SandboxError(f"The project cannot be copied: {trouble}.", "Give it more room with --scratch.")
-        environment = {"NODE_V8_COVERAGE": "{run}/v8"} if trace and command.traces == "v8" else {}
-        if again:
-            environment["GOFLAGS"] = "-count=1"  # go would tell again what it told before
         coverage = "{run}/cover.out" if command.traces == "go" else command.coverage
         request = {
             "changes": changes,
-            "environment": environment,
+            # go would tell again what it told before
+            "environment": {"GOFLAGS": "-count=1"} if again else {},
             "commands": [each for each in (command.build, command.line(units, trace)) if each],
             "reports": [path for path in (command.results, coverage if trace else "") if path],
             "total": total,
