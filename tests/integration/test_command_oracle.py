@@ -87,7 +87,7 @@ def digest(root: Path) -> str:
 def test_each_test_file_is_known_with_the_lines_it_runs(oracle: CommandOracle) -> None:
     suite = oracle.suite(lambda *_: None)
     assert [test.node_id for test in suite.tests] == [
-        f"test/{name}.test.js" for name in ["hours", "labels", "orders", "prices", "stock"]
+        f"test/{name}.test.js" for name in ["customers", "hours", "labels", "orders", "prices", "stock"]
     ]
     assert not suite.excluded and suite.python.startswith("node ")
     lines = suite.coverage.lines["lib/orders.js"]
@@ -174,7 +174,7 @@ def test_a_report_that_the_candidate_wrote_proves_nothing(tmp_path: Path, shop: 
 def test_every_sandbox_gives_the_same(shop: Path, sandbox: str) -> None:
     with opened(shop, sandbox=sandbox) as oracle:
         suite = oracle.suite(lambda *_: None)
-        assert len(suite.tests) == 5
+        assert len(suite.tests) == 6
         text = (shop / "lib/hours.js").read_text()
         file = SourceFile("lib/hours.js", text, "utf-8", is_test=False)
         start = text.index("hours * 60")
@@ -190,6 +190,49 @@ def project(root: Path, script: str, **files: str) -> Path:
     for folder in (root, *list(root.parents)[:2]):
         folder.chmod(0o755)
     return root
+
+
+TRANSLATING = """
+import vm from 'node:vm';
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+const path = `${process.cwd()}/a.ts`;
+if (process.argv[2]) {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\\n').map((line) => line.replace(': number', ''));
+  const mappings = lines.map((_, n) => n ? 'AACA' : 'AAAA').join(';');
+  const map = { version: 3, sources: ['a.ts'], names: [], mappings };
+  const data = Buffer.from(JSON.stringify(map)).toString('base64');
+  const head = '(() => { ';
+  const url = `//# sourceMappingURL=data:application/json;base64,${data}`;
+  const code = `${head}${lines.join('\\n')}\\nreturn used() })\\n${url}`;
+  process.send(vm.runInThisContext(code, { filename: path, columnOffset: -head.length })());
+  setInterval(() => 0, 1000);
+} else {
+  const worker = fork(process.argv[1], ['worker']);
+  worker.on('message', (got) => { worker.kill(); process.exitCode = got === 1 ? 0 : 1 });
+}
+"""
+TYPED = """function used(): number {
+  return 1
+}
+function unused(): number {
+  return 2
+}
+"""
+
+
+def test_lines_of_a_runner_that_translates_by_itself_and_kills_its_workers_are_known(tmp_path: Path) -> None:
+    root = project(tmp_path, "node runner.test.js", runner__test__js=TRANSLATING, a__ts=TYPED)
+    with opened(root) as oracle:
+        lines = oracle.suite(lambda *_: None).coverage.lines
+    assert {line: bool(tests) for line, tests in lines["a.ts"].items()} == {
+        1: True,
+        2: True,
+        3: True,
+        4: False,
+        5: False,
+        6: False,
+    }
 
 
 @pytest.mark.parametrize(

@@ -426,11 +426,11 @@ def _maps(files: list[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _trace(file: str, tree: str, maps: dict[str, dict[str, Any]]) -> list[tuple[str, list[int | None]]]:
+def _trace(file: str, tree: str, maps: dict[str, dict[str, Any]]) -> list[tuple[str, dict[int, int]]]:
     """Give each file of the project that one process loaded, in that order, and whether each of its lines ran."""
     with open(file, "rb") as stream:
         data = json.load(stream)
-    found: dict[str, list[int | None]] = {}
+    found: dict[str, dict[int, int]] = {}
     for script in data["result"]:
         path = _path_of(script["url"])
         if path.startswith(tree + "/") and "/node_modules/" not in path[len(tree) :]:
@@ -460,17 +460,16 @@ def _characters_run(functions: list[dict[str, Any]]) -> bytearray:
     return ran
 
 
-def _lines_run(ran: bytearray, path: str) -> list[int | None]:
+def _lines_run(ran: bytearray, path: str) -> dict[int, int]:
     """Return for each line whether its first character that is not blank ran; none where another text than this did."""
     with open(path, encoding="utf-8", errors="replace", newline="") as file:
         text = file.read()
-    lines: list[int | None] = []
-    offset = 0
+    lines, offset = dict[int, int](), 0
     if abs(len(ran) - len(text.encode("utf-16-le")) // 2) > 1:
         return lines
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n"), start=1):
         first = offset + len(line) - len(line.lstrip())
-        lines.append(ran[first] if first < len(ran) else 0)
+        lines[number] = ran[first] if first < len(ran) else 0
         offset += len(line.encode("utf-16-le")) // 2 + 1
     return lines
 
@@ -480,8 +479,8 @@ _DIGITS = {
 }
 
 
-def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[str, list[int | None]]:
-    """Carry what ran of a generated text to the lines it was made from (source map, revision 3); None: from no code."""
+def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[str, dict[int, int]]:
+    """Carry what ran of a generated text to the first code of each line it was made from (source map, revision 3)."""
     starts, offset = [], 0
     for length in mapped["lineLengths"]:
         starts.append(offset)
@@ -492,8 +491,8 @@ def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[st
         os.path.normpath(os.path.join(os.path.dirname(path), about.get("sourceRoot") or "", _path_of(each)))
         for each in about["sources"]
     ]
-    found: dict[str, list[int | None]] = {}
-    source = line = 0
+    firsts: dict[tuple[int, int], tuple[int, int]] = {}
+    source = line = from_column = 0
     for number, segments in enumerate(about["mappings"].split(";")[: len(starts)]):
         column = 0
         for segment in segments.split(","):
@@ -502,10 +501,13 @@ def _by_source_map(ran: bytearray, mapped: dict[str, Any], path: str) -> dict[st
                 column += values[0] if values else 0
                 continue
             column, source, line = column + values[0], source + values[1], line + values[2]
-            lines = found.setdefault(sources[source], [])
-            lines += [None] * (line + 1 - len(lines))
+            from_column += values[3]
             place = starts[number] + column
-            lines[line] = (lines[line] or 0) | (ran[place] if place < len(ran) else 0)
+            first = from_column, ran[place] if place < len(ran) else 0
+            firsts[source, line] = min(firsts.get((source, line), first), first)
+    found: dict[str, dict[int, int]] = {}
+    for (source, line), (_, did) in firsts.items():
+        found.setdefault(sources[source], {})[line + 1] = did
     return found
 
 

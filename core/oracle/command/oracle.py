@@ -271,8 +271,7 @@ class CommandOracle:
         if self._command.traces == "v8":
             for path, lines in (each for process in ran.reply.get("traced", ()) for each in process):
                 if path in files:
-                    known = {number: ran for number, ran in enumerate(lines, start=1) if ran is not None}
-                    found.setdefault(path, Counter()).update(known)
+                    found.setdefault(path, Counter()).update({int(line): ran for line, ran in lines.items()})
             return {path: dict(counts) for path, counts in found.items() if path not in self._test_files}
         texts = ran.reply["reports"][-1] if self._command.traces else []
         if not texts and self._command.traces == "report":

@@ -5,11 +5,6 @@ export function capitalized(word) {
   return first + word.slice(1);
 }
 
-export function initials(name) {
-  const words = name.split(" ");
-  return words.map((word) => word[0]).join("");
-}
-
 export function shortened(text, longest) {
   if (text.length <= longest) {
     return text;
@@ -27,14 +22,4 @@ export function receiptLine(name, cents, width) {
   const price = priceLabel(cents);
   const dots = ".".repeat(Math.max(1, width - name.length - price.length));
   return name + dots + price;
-}
-
-export function countVowels(word) {
-  let vowels = 0;
-  for (const letter of word) {
-    if ("aeiou".includes(letter)) {
-      vowels += 1;
-    }
-  }
-  return vowels;
 }

@@ -21,11 +21,6 @@ export function namesInOrder(order) {
   return names.sort();
 }
 
-export function isEmptyOrder(order) {
-  const filled = order.filter((line) => line.pieces > 0);
-  return filled.length === 0;
-}
-
 export function dearestLine(order) {
   let dearest = null;
   for (const line of order) {
@@ -34,15 +29,6 @@ export function dearestLine(order) {
     }
   }
   return dearest;
-}
-
-export function merged(order) {
-  const pieces = new Map();
-  for (const line of order) {
-    const known = pieces.get(line.name) ?? 0;
-    pieces.set(line.name, known + line.pieces);
-  }
-  return Object.fromEntries(pieces);
 }
 
 export function shipping(order) {

@@ -45,6 +45,31 @@ export function moneyBack(paid, price) {
   return change;
 }
 
+export function sumOfPrices(first, second) {
+  const sum = first + second;
+  return sum;
+}
+
+export function priceDifference(first, second) {
+  const difference = Math.abs(first - second);
+  return difference;
+}
+
+export function doublePrice(price) {
+  const doubled = price * 2;
+  return doubled;
+}
+
+export function largestPrice(prices) {
+  const largest = Math.max(...prices);
+  return largest;
+}
+
+export function roundedPrice(price) {
+  const rounded = Math.round(price);
+  return rounded;
+}
+
 export function priceWithTax(price) {
   const tax = price / 5;
   return price + tax;

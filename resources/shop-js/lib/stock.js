@@ -12,11 +12,6 @@ export function taken(stock, name, pieces) {
   return { ...stock, [name]: stock[name] - pieces };
 }
 
-export function soldOut(stock) {
-  const names = Object.keys(stock).filter((name) => stock[name] === 0);
-  return names.sort();
-}
-
 export function piecesInStock(stock) {
   let pieces = 0;
   for (const count of Object.values(stock)) {

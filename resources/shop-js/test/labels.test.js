@@ -8,10 +8,6 @@ test("capitals", () => {
   assert.equal(labels.capitalized(""), "");
 });
 
-test("initials", () => {
-  assert.equal(labels.initials("Ada Byron Lovelace"), "ABL");
-});
-
 test("short texts stay, long ones are cut", () => {
   assert.equal(labels.shortened("rice", 4), "rice");
   assert.equal(labels.shortened("brown rice", 6), "brown…");
@@ -25,9 +21,4 @@ test("prices", () => {
 test("lines of a receipt", () => {
   assert.equal(labels.receiptLine("tea", 450, 12), "tea.....4.50");
   assert.equal(labels.receiptLine("brown rice", 450, 5), "brown rice.4.50");
-});
-
-test("vowels", () => {
-  assert.equal(labels.countVowels("banana"), 3);
-  assert.equal(labels.countVowels("rhythm"), 0);
 });

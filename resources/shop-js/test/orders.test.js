@@ -18,17 +18,10 @@ describe("orders", () => {
   it("list names in order", () => {
     assert.deepEqual(orders.namesInOrder([tea, rice, salt]), ["rice", "salt", "tea"]);
   });
-  it("are empty without pieces", () => {
-    assert.equal(orders.isEmptyOrder([salt]), true);
-    assert.equal(orders.isEmptyOrder([salt, tea]), false);
-  });
   it("know their dearest line", () => {
     assert.equal(orders.dearestLine([tea, rice]), tea);
     assert.equal(orders.dearestLine([rice, salt]), salt);
     assert.equal(orders.dearestLine([]), null);
-  });
-  it("are merged by name", () => {
-    assert.deepEqual(orders.merged([tea, rice, tea]), { tea: 4, rice: 1 });
   });
 });
 

@@ -34,6 +34,25 @@ test("money back", () => {
   assert.throws(() => prices.moneyBack(5, 6), RangeError);
 });
 
+test("two prices", () => {
+  assert.equal(prices.sumOfPrices(4, 3), 7);
+  assert.equal(prices.priceDifference(4, 7), 3);
+  assert.equal(prices.priceDifference(7, 4), 3);
+});
+
+test("twice a price", () => {
+  assert.equal(prices.doublePrice(9), 18);
+});
+
+test("the largest price", () => {
+  assert.equal(prices.largestPrice([3, 9, 2]), 9);
+});
+
+test("rounded prices", () => {
+  assert.equal(prices.roundedPrice(2.4), 2);
+  assert.equal(prices.roundedPrice(2.6), 3);
+});
+
 test("a price with its tax", () => {
   assert.equal(prices.priceWithTax(10), 12);
 });

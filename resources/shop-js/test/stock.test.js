@@ -17,10 +17,6 @@ test("what is left after taking some", () => {
   assert.throws(() => stock.taken(shelves, "rice", 1), /not enough rice/);
 });
 
-test("what is sold out", () => {
-  assert.deepEqual(stock.soldOut({ ...shelves, oil: 0 }), ["oil", "rice"]);
-});
-
 test("all pieces", () => {
   assert.equal(stock.piecesInStock(shelves), 5);
 });
