@@ -317,7 +317,7 @@ class TestsPanel(QWidget):
             return
         self._show_verdict(verdict)
         self.output.show_text(verdict.output, absent="Nothing was printed.")
-        self._nothing.say(*(_CUT_SHORT if verdict.oracle.startswith("tests") else _NO_TESTS))
+        self._nothing.say(*(_CUT_SHORT if verdict.oracle.startswith(("tests", "command")) else _NO_TESTS))
         self._nothing.stand_in(self.table, empty=not tests)
         self._fill()
         # Of the same verdict the test that somebody reads stays chosen.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -160,11 +161,21 @@ def _point(found: re.Match[str]) -> TestResult:
 _MILLISECONDS = re.compile(r"^\s*duration_ms: ([\d.]+)$", re.MULTILINE)
 
 
+_ERROR = re.compile(
+    r"^(?:error|message): *(?:\|-?\n(?P<block>(?:[ \t]+.*\n?|\n)+)|['\"]?(?P<line>.*?)['\"]?$)", re.MULTILINE
+)
+"""What went wrong, in the YAML of TAP."""
+
+
 def _with_details(point: TestResult, block: Sequence[str]) -> TestResult:
-    text = "\n".join(block)
-    took = _MILLISECONDS.search(text)
+    text = textwrap.dedent("\n".join(block))
+    took, error = _MILLISECONDS.search(text), _ERROR.search(text)
     seconds = float(took[1]) / 1000 if took else point.seconds
-    return replace(point, seconds=seconds, message=text.strip() if point.outcome == "failed" else "")
+    if point.outcome != "failed":
+        return replace(point, seconds=seconds)
+    # The error in one line, and all else further in: a message is known by the line that stands out.
+    head = " ".join((error["block"] or error["line"]).split()) if error else "The test failed:"
+    return replace(point, seconds=seconds, message=f"{head}\n{textwrap.indent(text.strip(), '  ')}")
 
 
 # ---- cargo's lines

@@ -130,7 +130,6 @@ def _ended_by(status: int, messages: str, said: str) -> tuple[Outcome, str] | No
 _SAID = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^\s*(?:error|message|failureMessage): *(?:\|-?\n\s*)?['\"]?(.+?)['\"]?$",  # the YAML of TAP
         r"^(panic: .+)$",
         r"^\s*(\w+_test\.go:\d+: .+)$",
         r"^thread .+ panicked at .+?:\n(.+)$",
