@@ -9,7 +9,7 @@ from typing import Any
 
 from rtc_inspector.app.paths import default_database
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import TASKS, configured
+from rtc_inspector.core.kinds import TASKS, configured, task
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.settings.project_file import read_project_file
 from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
@@ -204,7 +204,7 @@ def settings_for(
     """
     if project is not None and project.is_dir():
         project = table_in(project) or project
-    kind = TASKS[named] if named else None
+    kind = task(named) if named else None
     wanted = kind is not None and kind.source.file == "benchmark.file"
     own = kind is not None and kind.source.functions and project is not None and project.is_dir()
     values = dict(given)
@@ -258,10 +258,9 @@ def heed_project_file(options: argparse.Namespace) -> None:
     project = getattr(options, "project", None)
     if project is None or "base" not in options or getattr(options, "resume", None) is not None:
         return
-    file = read_project_file(project if project.is_dir() else project.parent)
+    file = read_project_file(project)
     told = {name for names in _INSTEAD for name in names if any(getattr(options, each, None) for each in names)}
-    found = dict(file.settings) | {name.replace("-", "_"): value for name, value in file.options.items()}
-    for name, value in found.items():
+    for name, value in file.named.items():
         if name not in told and not (getattr(options, name, True) not in (None, [], "")):
             setattr(options, name, Path(value) if name == "models_in" else value)
             options.from_file[name] = file.path

@@ -31,6 +31,7 @@ from rtc_inspector.core.run.many import SeriesFinished, resume, start
 from rtc_inspector.core.run.opening import Emit
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import RunSettings, SamplesSettings
+from rtc_inspector.core.settings.naming import ENDPOINT, with_models
 from rtc_inspector.core.settings.setting import check, with_values
 from rtc_inspector.core.store.files import network_caution
 from rtc_inspector.core.store.reader import Reader
@@ -104,7 +105,7 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
 
 def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
     """Return the settings the options stand for; `more`: models besides those that they name."""
-    return serving.with_models(shared.sampling_settings(options), options, more)
+    return with_models(shared.sampling_settings(options), vars(options), more)
 
 
 def _print_estimate(options: argparse.Namespace) -> int:
@@ -172,7 +173,7 @@ def run_command(options: argparse.Namespace) -> int:
 
 def resumed_with(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were given and may be others from now on, by path."""
-    known = {**shared.SETTINGS, **serving.ENDPOINT}
+    known = {**shared.SETTINGS, **ENDPOINT}
     given = {path: value for path, value in vars(options).items() if path in known and value is not None}
     return {path: value for path, value in given.items() if known[path].about.resumable}
 
@@ -182,7 +183,7 @@ def unheeded_options(options: argparse.Namespace) -> list[str]:
     heeded = {"project", "resume", "db", "json", "fail_below", "junit", "summary", "command", "parser", "left", "base"}
     heeded |= {"from_file", *resumed_with(options)}
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
-    known = {**shared.SETTINGS, **serving.ENDPOINT}
+    known = {**shared.SETTINGS, **ENDPOINT}
     return sorted(known[n].option if n in known else f"--{n.replace('_', '-')}" for n in given - heeded)
 
 

@@ -10,6 +10,9 @@ here, so that nothing of ours is at the top of site-packages.
 from __future__ import annotations
 
 import logging
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +22,7 @@ if TYPE_CHECKING:  # each of these takes longer to load than most programs need
     from rtc_inspector.core.figures import Figure
     from rtc_inspector.core.run.control import Control
     from rtc_inspector.core.run.opening import Emit
-    from rtc_inspector.core.settings import EndpointSettings, RunSettings
-    from rtc_inspector.core.settings.project_file import ProjectFile
+    from rtc_inspector.core.settings import EndpointSettings
     from rtc_inspector.core.store.reader import Reader
     from rtc_inspector.core.store.rows import RunRow
     from rtc_inspector.core.types import Codebase, Verdict
@@ -51,23 +53,26 @@ def run(
 
     `settings` are the options of `rtc-inspector run` with underscores, e.g. `regions=5, sandbox="landlock"`; they go
     before those of the project's own file. `model` is a GGUF file (empty: the bundled one) or a server. Every event of
-    the run is given to `on_event`; another thread may pause or stop it by `control`. Raises UserError.
+    the run is given to `on_event`; another thread may pause or stop it by `control`. Raises UserError, and ValueError
+    for what is no setting.
     """
+    from rtc_inspector.app.running import run_settings
+    from rtc_inspector.app.serving import models_in
     from rtc_inspector.core.kinds import project_of
     from rtc_inspector.core.run.control import Control
     from rtc_inspector.core.run.many import start
     from rtc_inspector.core.run.results import open_store
-    from rtc_inspector.core.settings import EndpointSettings, NamedModel
+    from rtc_inspector.core.settings import EndpointSettings
 
-    source = Path(source)
-    wanted, file = _settings(source, task, settings)
+    named = {"model": "bundled" if isinstance(model, EndpointSettings) else str(model)} if model else {}
+    options = _options(Path(source), task, settings | named)
+    wanted = run_settings(options, models_in(options)[0])
     if isinstance(model, EndpointSettings):
-        wanted = wanted.asking(NamedModel("", model))
-    elif model or (model := next(iter(file.options.get("model", ())), "")):
-        wanted = wanted.asking(NamedModel(str(Path(model).resolve())))
+        wanted = replace(wanted, endpoint=model)
     with open_store(Path(database)) as store:
         emit = on_event or (lambda event: None)
-        finished = start(wanted, project_of(wanted, source) or source, store, emit, control or Control())
+        project = project_of(wanted, options.project) or options.project
+        finished = start(wanted, project, store, emit, control or Control())
         return store.reader.run(finished.runs[-1].run_id)
 
 
@@ -76,11 +81,12 @@ def judge(project: str | Path, path: str, start: int, end: int, replacement: str
 
     `settings` are those of `rtc-inspector judge`, with underscores. Raises UserError.
     """
+    from rtc_inspector.app.options import oracle_settings
     from rtc_inspector.core.run.by_hand import judge_span
     from rtc_inspector.core.types import Span
 
-    asked, _ = _settings(Path(project), None, settings)
-    return judge_span(Path(project), path, Span(start, end), replacement, asked.oracle, _LOG.info, lambda *step: None)
+    asked = oracle_settings(_options(Path(project), None, settings))
+    return judge_span(Path(project), path, Span(start, end), replacement, asked, _LOG.info, lambda *step: None)
 
 
 def analyse(database: str | Path, *runs: int, kind: str | None = None, **chosen: str) -> list[Figure]:
@@ -98,14 +104,14 @@ def open_store(database: str | Path) -> Reader:
     return open_reader(Path(database))
 
 
-def _settings(source: Path, task: str | None, values: dict[str, Any]) -> tuple[RunSettings, ProjectFile]:
-    """Return the settings given by their options' names, by the project's own file, or by default; and the file."""
-    from rtc_inspector.app.options import SETTINGS, settings_for
-    from rtc_inspector.core.settings.project_file import read_project_file, settings_of
+def _options(source: Path, task: str | None, values: Mapping[str, Any]) -> Namespace:
+    """Return the options that `run` would have on the command line, those of the project's own file among them."""
+    from rtc_inspector.app.cli import build_parser
+    from rtc_inspector.app.options import heed_project_file
+    from rtc_inspector.core.settings.project_file import settings_of
 
-    file = read_project_file(source if source.is_dir() else source.parent)
-    given, others = settings_of(values, Path.cwd())
-    if unknown := [*others, *(given.keys() - SETTINGS.keys())]:
-        raise TypeError(f"{unknown[0]} is no setting of a run")
-    own = {path: value for path, value in file.settings.items() if path in SETTINGS}
-    return settings_for(source, task or file.options.get("task"), {**own, **given}), file
+    options = build_parser("run").parse_args(["run", "--", str(source)])
+    settings, others = settings_of(values, Path.cwd())
+    vars(options).update(settings, task=task, **{name.replace("-", "_"): value for name, value in others.items()})
+    heed_project_file(options)
+    return options

@@ -19,11 +19,11 @@ from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import Described, described
 
 NAMES = ("rtc-inspector.toml", "pyproject.toml")
-MODELS = ("model", "backward-model", "models-in", "endpoint-model", "backward-endpoint-model")
+FORWARD = ("model", "endpoint", "endpoint-model")
+BACKWARD = ("backward-model", "backward-endpoint", "backward-endpoint-model")
 SERVERS = ("endpoint", "backward-endpoint")
-OPTIONS = ("task", *MODELS, *SERVERS)
-"""Keys that are options of `run` and no single setting."""
-LISTS = ("model", "endpoint", "endpoint-model")
+OPTIONS = ("task", "models-in", *FORWARD, *BACKWARD)
+"""Keys that are options of `run` and no single setting; those of the forward model take a list."""
 REFUSED = ("oracle.install", "oracle.requirements", "oracle.wheels", "cluster")
 HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -42,9 +42,18 @@ class ProjectFile:
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """Return all that is set, options by their names with underscores, as `with_models` takes them."""
+        return dict(self.settings) | {name.replace("-", "_"): value for name, value in self.options.items()}
 
-def read_project_file(root: Path) -> ProjectFile:
-    """Return what the file in `root` sets; `rtc-inspector.toml` is preferred. Raises UserError naming file and key."""
+
+def read_project_file(source: Path) -> ProjectFile:
+    """Return what the file of a project sets; `rtc-inspector.toml` is preferred. Raises UserError naming file and key.
+
+    `source` is the project's folder, or a file that is evaluated, whose folder may hold one.
+    """
+    root = source if source.is_dir() else source.parent
     for name in NAMES:
         table = _table(root / name)
         if table is not None:
@@ -142,11 +151,11 @@ def _one(each: Described, name: str, value: Any, root: Path) -> Any:
 
 def _option(name: str, value: Any, root: Path) -> Any:
     texts = _listed(value)
-    if not all(isinstance(text, str) for text in texts) or (name not in LISTS and len(texts) != 1):
-        raise ValueError(f"{name} is {'a text or a list of texts' if name in LISTS else 'a text'}, not {value!r}")
+    if not all(isinstance(text, str) for text in texts) or (name not in FORWARD and len(texts) != 1):
+        raise ValueError(f"{name} is {'a text or a list of texts' if name in FORWARD else 'a text'}, not {value!r}")
     if name in ("model", "backward-model", "models-in"):
         texts = [text if text in ("", "bundled") else str(root / Path(text).expanduser()) for text in texts]
-    return texts if name in LISTS else texts[0]
+    return texts if name in FORWARD else texts[0]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -11,8 +11,13 @@ from PySide6.QtCore import QObject, Signal
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.kinds import TASKS, configured, project_of
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, RunStarted
 from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.settings.naming import with_models
+from rtc_inspector.core.settings.project_file import BACKWARD, FORWARD, ProjectFile, read_project_file
+from rtc_inspector.core.settings.setting import check, value_of, with_values
+from rtc_inspector.core.settings.setting import described as settings_in
 from rtc_inspector.core.source.directives import holds_directives
 from rtc_inspector.core.source.notebook import is_episodes, is_notebook
 from rtc_inspector.core.types import Span
@@ -37,11 +42,14 @@ NO_BENCHMARK = "This project is no benchmark: open a benchmark file."
 ONLY_WORDS = "This file holds directives only: nothing to describe and write again."
 NO_NOTEBOOK = "This project is no notebook: open a notebook (.ipynb)."
 NO_HISTORY = "This project has no git history to take edits from."
-NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
+NO_PROJECT, NO_PLACE, BUSY, FILE = "no project", "no database", "busy", "project file"
 """Topics of notices that are withdrawn when they hold no longer."""
 A_RUN, A_TRIAL = "A run", "A trial that tells how long runs take"
 OWN_WORDS, A_CHECK, A_PROBE = "The answer to a description by hand", "A check of selected code", "A round trip by hand"
 """What can be at work in this window, one at a time."""
+SETTINGS = settings_in(RunSettings)
+CHOSEN = (*SETTINGS, "task", "model", "endpoint", "backward_model", "backward_endpoint", "series")
+"""Paths of all that a project's file can set."""
 
 
 class RunControl(QObject):
@@ -65,6 +73,8 @@ class RunControl(QObject):
         self._project: Path | None = None
         self._about: Path | None = None
         self.settings = remembered.run_settings()
+        self.file = ProjectFile()
+        self._own = self._filled = self.settings
         self.database: Path | None = None
         self.coordinator = Coordinator(gateway, self)
         self.coordinator.events.connect(self._take)
@@ -81,19 +91,44 @@ class RunControl(QObject):
     def adopt(self, settings: RunSettings) -> None:
         """Use these settings from now on."""
         self.settings = settings
-        self._remembered.keep_run_settings(settings)
+        own = self._without_file()
+        self._remembered.keep_run_settings(own)
         if self._project is not None:
-            self._remembered.keep_regions(self._project, settings.regions)
+            self._remembered.keep_regions(self._project, own.regions)
         self.adopted.emit(settings)
 
     def look_at(self, project: Path | None) -> None:
-        """Draw so many from this project as its own last run was to have; the number of another one says nothing."""
+        """Take up what this project's own file sets; what another one's file has set holds no longer.
+
+        Without a file as many items are drawn as this project's last run was to have, whatever another one has.
+        """
         if project is None or project == self._project:
             return
         first, self._project = self._project is None, project
-        number = self._remembered.regions(project) or (self.settings.regions if first else FIRST_REGIONS)
-        if number != self.settings.regions:
-            self.adopt(replace(self.settings, regions=number))
+        own = self._without_file()
+        number = self._remembered.regions(project) or (own.regions if first else FIRST_REGIONS)
+        self._own = self._filled = replace(own, regions=number)
+        self.file = ProjectFile()
+        self._notices.withdraw(FILE)
+        try:
+            file = read_project_file(Path(origin_of(project).file or project))
+            self._filled = _filled(self._own, file)
+            self.file = file
+        except UserError as error:
+            self._notices.report(error, FILE)
+        if self._filled != self.settings:
+            self.adopt(self._filled)
+
+    def _without_file(self) -> RunSettings:
+        """Return the settings as they were before the project's file was read, with what was changed since."""
+        same = (path for path in CHOSEN if value_of(self.settings, path) == value_of(self._filled, path))
+        return with_values(self.settings, {path: value_of(self._own, path) for path in same})
+
+    def _for_task(self, settings: RunSettings, name: str) -> RunSettings:
+        """Return the settings with the defaults of another task, as far as the project's file has none of its own."""
+        changed = configured(settings, name)
+        kept = {path: value for path, value in self.file.settings.items() if path in SETTINGS}
+        return with_values(changed, {p: v for p, v in kept.items() if value_of(changed, p) != value_of(settings, p)})
 
     def fit_task(self, *, code: bool, history: bool, benchmark: str = "") -> Mapping[str, str]:
         """Take up another task where the one of the last project makes no sense in this one.
@@ -107,7 +142,8 @@ class RunControl(QObject):
         if benchmark and benchmark != self.settings.benchmark.file:
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
             kinds = (kind for kind in TASKS.values() if kind.source.name == drawn and (kind.source.words or not words))
-            self.adopt(configured(named, next(kinds).name))
+            names, wanted = [kind.name for kind in kinds], self.file.options.get("task")
+            self.adopt(self._for_task(named, wanted if wanted in names else names[0]))
         # Another project is open: its runs must not draw from the file of the one before.
         elif not benchmark and self.settings.benchmark.file is not None:
             self.adopt(replace(self.settings, benchmark=replace(self.settings.benchmark, file=None)))
@@ -134,7 +170,7 @@ class RunControl(QObject):
 
     def choose_task(self, name: str) -> None:
         if name != self.settings.task:
-            self.adopt(configured(self.settings, name))
+            self.adopt(self._for_task(self.settings, name))
 
     def choose_sandbox(self, name: str) -> None:
         self.adopt(replace(self.settings, oracle=replace(self.settings.oracle, sandbox=name)))
@@ -244,3 +280,17 @@ class RunControl(QObject):
                 self._notices.say(NoticeText(text), self._about)
             # Also what is said of runs: a small job need not say it again.
             self._heard.add(text)
+
+
+def _filled(settings: RunSettings, file: ProjectFile) -> RunSettings:
+    """Return the settings with what a project's file sets. Raises UserError."""
+    if "task" in file.options:
+        settings = configured(settings, file.options["task"])
+    asked = with_models(settings, file.named)
+    if any(name in file.options for name in FORWARD):
+        settings = asked
+    elif any(name in file.options for name in BACKWARD):
+        settings = replace(settings, backward_model=asked.backward_model, backward_endpoint=asked.backward_endpoint)
+    filled = with_values(settings, {path: value for path, value in file.settings.items() if path in SETTINGS})
+    check(filled)
+    return filled

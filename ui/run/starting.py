@@ -141,7 +141,9 @@ class Starting(QObject):
     def ask(self) -> None:
         """Let the user change what the next run is started with, and start it."""
         models, control, inspection = self._models, self._control, self._inspection
-        dialog = RunDialog(control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints())
+        dialog = RunDialog(
+            control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints(), control.file
+        )
         self._dialog = dialog
         if inspection.stored:
             inspection.ask("paces", lambda reader: reader.paces(), self._set_paces, of_run=False)

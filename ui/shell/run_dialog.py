@@ -26,6 +26,8 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS, Kind, configured, task
 from rtc_inspector.core.run.estimate import cost_words, estimate
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings.naming import with_models
+from rtc_inspector.core.settings.project_file import BACKWARD, FORWARD, ProjectFile
 from rtc_inspector.core.settings.setting import check, described, value_of, with_values
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labels, say
@@ -48,6 +50,7 @@ OF_TASK = ("forward_temperature", "backward_temperature", "forward_max_tokens", 
 """What another task brings its own defaults for."""
 REST = 300
 """Milliseconds after the last change until the environment of the tests is looked at."""
+NO_FILE = ProjectFile()
 FEWEST, MOST = 5, 100
 """Regions it is preset to have: fewer tell nothing, and more are for who asks for them."""
 
@@ -74,10 +77,11 @@ class RunDialog(QDialog):
         headers: Headers = MappingProxyType({}),
         ask_endpoint: AskEndpoint = lambda known: None,
         endpoints: Sequence[EndpointSettings] = (),
+        file: ProjectFile = NO_FILE,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Run settings")
-        self._settings = settings
+        self._settings, self._file = settings, file
         self.task, self.all = QComboBox(), QCheckBox("All settings")
         known = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
@@ -91,6 +95,7 @@ class RunDialog(QDialog):
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.check)
         self.problem, self.cost = label(role="bad", wrap=True), label(role="muted", wrap=True)
+        self.origin = label(role="muted", wrap=True)
         self.measure = push("", "", self._measure)
         self._measuring, self._sandboxed, self._can_be_tried = False, True, False
         self._paces: Sequence[PaceRow] | None = None
@@ -127,7 +132,7 @@ class RunDialog(QDialog):
         self._scroll.setWidget(self._fields)
         columns.addLayout(self._sampling(), 1)
         columns.addLayout(self._asking(), 1)
-        parts = (self._scroll, self.problem, self._cost_row(), self._buttons())
+        parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
         column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
         self.setMinimumWidth(NARROWEST)
 
@@ -218,7 +223,7 @@ class RunDialog(QDialog):
         for path in OF_TASK:
             # Four fields change at once: the cost is worked out once, afterwards.
             with QSignalBlocker(self.fields[path]):
-                self.fields[path].show(value_of(defaults, path))
+                self.fields[path].show(self._file.settings.get(path, value_of(defaults, path)))
         self._tell()
 
     def _accept(self) -> None:
@@ -266,6 +271,7 @@ class RunDialog(QDialog):
         self.words.task = self.kind.name
         self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()
+        self._tell_origin()
         self._follow_fields()
         self._fit()
 
@@ -293,6 +299,24 @@ class RunDialog(QDialog):
         say(self.environment, words, bad)
         self._can_be_tried = can_be_tried
         self._tell()
+
+    def _tell_origin(self) -> None:
+        """Say what the project's own file has set here and nobody has changed since."""
+        path, options = self._file.path, self._file.options
+        now, named = self.models.settings(self._settings), with_models(self._settings, self._file.named)
+        names = ["Task"] if options.get("task") == self.kind.name else []
+        if any(each in options for each in FORWARD) and (now.model, now.endpoint) == (named.model, named.endpoint):
+            names.append("Forward model")
+        backward = (named.backward_model, named.backward_endpoint)
+        if any(each in options for each in BACKWARD) and (now.backward_model, now.backward_endpoint) == backward:
+            names.append("Backward model")
+        for setting, value in self._file.settings.items():
+            if setting in self.fields and self._is_of_use(setting) and self._value(setting) == value:
+                about = self.fields[setting].each.about
+                names.append(self.kind.nouns.capitalize() if setting == "regions" else about.label)
+        said = f"From this project's {path.name}: {', '.join(names)}." if path is not None and names else ""
+        self.origin.setText(said)
+        self.origin.setVisible(bool(said))
 
     def _tell_cost(self) -> None:
         cost = estimate(self.settings(), self._paces or ())
