@@ -13,8 +13,7 @@ from rich.table import Table
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
-from rtc_inspector.app.output import print_json, terminal
-from rtc_inspector.app.paths import bundles_folder
+from rtc_inspector.app.output import bundles_folder, print_json, terminal
 from rtc_inspector.app.running import stopping
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
@@ -23,7 +22,6 @@ from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.replay import Replay, Replayed, replay
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.settings import NamedModel
-from rtc_inspector.core.store.reader import Reader
 
 SHOWN = 10
 """Measures stored otherwise that are printed; `--json` has all."""
@@ -58,34 +56,30 @@ def replay_command(options: argparse.Namespace) -> int:
         database = unpack(database, bundles_folder()).database
     with open_reader(database) as reader, Display(options.json) as display, stopping(control):
 
-        def told(sample: Replayed) -> None:
+        def show(sample: Replayed) -> None:
             if options.json:
                 print_json({"event": "replayed", **dataclasses.asdict(sample)})
             else:
                 console.print(_line(sample), style="" if sample.same else "yellow")
 
-        made = replay(
+        runs = reader.runs()
+        if not options.run and len(runs) != 1:
+            raise UserError(f"{database} holds {len(runs)} runs.", "Say --run ID, as `rtc-inspector runs` prints it.")
+        found = replay(
             reader,
-            options.run or _only_run(reader),
+            options.run or runs[0].id,
             display.follow,
             control,
             samples=options.samples,
             models=models,
             project=options.project,
-            told=told,
+            told=show,
         )
     if options.json:
-        print_json({"event": "replay-finished", **_summary(made)})
+        print_json({"event": "replay-finished", **_summary(found)})
     else:
-        _print_end(console, made)
-    return 0 if made.same else 1
-
-
-def _only_run(reader: Reader) -> int:
-    runs = reader.runs()
-    if len(runs) != 1:
-        raise UserError(f"{reader.path} holds {len(runs)} runs.", "Say --run ID, as `rtc-inspector runs` prints it.")
-    return runs[0].id
+        _print_end(console, found)
+    return 0 if found.same else 1
 
 
 def bundle_command(options: argparse.Namespace) -> int:
@@ -96,61 +90,59 @@ def bundle_command(options: argparse.Namespace) -> int:
     with open_reader(shared.database(options)) as reader, contents(reader, options.run) as found:
         what = counted(len(found.commits), "commit") if found.commits else counted(len(found.files), "file")
         code = f"{what} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
-        said = f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "
-        print(f"{said}stores: prompts with your code in them, and answers. {found.left_out}".rstrip())
-        if not options.yes and not _agreed():
-            print("Nothing was written.")
-            return 1
+        print(
+            f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "
+            f"stores: prompts with your code in them, and answers. {found.left_out}".rstrip()
+        )
+        if not options.yes:
+            if not sys.stdin.isatty():
+                raise UserError("Nobody is there to ask whether your code may be written to a file.", "Say --yes.")
+            if input("Write it? [y/N] ").strip().lower() not in ("y", "yes"):
+                print("Nothing was written.")
+                return 1
         write_bundle(reader, found, out)
     print(f"Written: {out}")
     return 0
 
 
-def _agreed() -> bool:
-    """Return whether a person says yes. Raises UserError where there is none to ask."""
-    if not sys.stdin.isatty():
-        raise UserError("Nobody is there to ask whether your code may be written to a file.", "Say --yes.")
-    return input("Write it? [y/N] ").strip().lower() in ("y", "yes")
-
-
 def _line(sample: Replayed) -> str:
     words = {True: "same", False: "DIFFERENT", None: "-"}
-    said = f"sample {sample.sample_id}, {sample.what}: text {words[sample.text]}, verdict {words[sample.verdict]}"
-    return f"{said} ({'; '.join(sample.notes)})" if sample.notes else said
+    line = f"sample {sample.sample_id}, {sample.what}: text {words[sample.text]}, verdict {words[sample.verdict]}"
+    return f"{line} ({'; '.join(sample.notes)})" if sample.notes else line
 
 
-def _summary(made: Replay) -> dict[str, Any]:
-    texts = [sample.text for sample in made.samples if sample.text is not None]
-    verdicts = [sample.verdict for sample in made.samples if sample.verdict is not None]
+def _summary(replayed: Replay) -> dict[str, Any]:
+    texts = [sample.text for sample in replayed.samples if sample.text is not None]
+    verdicts = [sample.verdict for sample in replayed.samples if sample.verdict is not None]
     return {
-        "same": made.same,
+        "same": replayed.same,
         "texts": len(texts),
         "same_texts": sum(texts),
         "verdicts": len(verdicts),
         "same_verdicts": sum(verdicts),
-        "measures": made.figures,
-        "other_measures": [dataclasses.asdict(each) for each in made.measures],
-        "changed": made.changed,
-        "environment": [dataclasses.asdict(each) for each in made.environment],
+        "measures": replayed.figures,
+        "other_measures": [dataclasses.asdict(each) for each in replayed.measures],
+        "changed": replayed.changed,
+        "environment": [dataclasses.asdict(each) for each in replayed.environment],
     }
 
 
-def _print_end(console: Console, made: Replay) -> None:
-    told = _summary(made)
+def _print_end(console: Console, replayed: Replay) -> None:
+    summary = _summary(replayed)
     console.print(
-        f"{told['same_texts']} of {told['texts']} texts and {told['same_verdicts']} of {told['verdicts']} verdicts "
-        "are the same."
+        f"{summary['same_texts']} of {summary['texts']} texts and "
+        f"{summary['same_verdicts']} of {summary['verdicts']} verdicts are the same."
     )
-    other = len(made.measures)
-    console.print(f"{told['measures'] - other} of {told['measures']} measures are what the stored samples give.")
-    for each in made.measures[:SHOWN]:
+    other = len(replayed.measures)
+    console.print(f"{summary['measures'] - other} of {summary['measures']} measures are what the stored samples give.")
+    for each in replayed.measures[:SHOWN]:
         console.print(f"{each.what}: stored {each.before}, made again {each.now}", style="yellow")
-    if made.changed:
-        console.print(made.changed, style="yellow")
-    if not made.environment:
+    if replayed.changed:
+        console.print(replayed.changed, style="yellow")
+    if not replayed.environment:
         console.print("The environment is the same, as far as it is recorded.")
         return
     table = Table("what differs in the environment", "when the run was made", "now")
-    for each in made.environment:
+    for each in replayed.environment:
         table.add_row(each.what, each.before or "-", each.now or "-")
     console.print(table, soft_wrap=False)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from rtc_inspector.app import windows
 from rtc_inspector.app.options import USUAL, heed_project_file
-from rtc_inspector.app.paths import error_file
+from rtc_inspector.app.output import error_file
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import Bug, Cancelled, InspectorError
 

@@ -53,8 +53,9 @@ def add_commands(commands: Any) -> None:
     shared.add_json(compare)
     compare.set_defaults(command=compare_command)
     analysis = commands.add_parser("analyse", help="the figures of one or more runs")
-    runs = {"type": shared.positive, "nargs": "+", "metavar": "RUN"}
-    analysis.add_argument("runs", help="number of a run, as `runs` prints it", **runs)
+    analysis.add_argument(
+        "runs", type=shared.positive, nargs="+", metavar="RUN", help="number of a run, as `runs` prints it"
+    )
     shared.add_database(analysis)
     known = ", ".join(ANALYSES)
     analysis.add_argument("--kind", metavar="NAME", help=f"this analysis alone ({known}; default: all that apply)")
@@ -82,7 +83,10 @@ def add_commands(commands: Any) -> None:
 
 def analyse_command(options: argparse.Namespace) -> int:
     """Print the figures, and write them as a page."""
-    chosen = dict(_choice(text) for text in options.choose)
+    for text in options.choose:
+        if "=" not in text:
+            raise UserError(f"{text!r} chooses nothing.", "Write --choose NAME=VALUE, e.g. --choose metric=bleu.")
+    chosen = dict(text.split("=", 1) for text in options.choose)
     if options.kind in SCORED:
         _score(options)
     elif options.embedder is not None or options.perturb:
@@ -117,13 +121,6 @@ def _score(options: argparse.Namespace) -> None:
         score_runs(store, options.runs, show.report, embedder, perturb=options.perturb)
 
 
-def _choice(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UserError(f"{text!r} chooses nothing.", "Write --choose NAME=VALUE, e.g. --choose metric=bleu.")
-    return name, value
-
-
 def compare_command(options: argparse.Namespace) -> int:
     """Print what the runs' common items say."""
     with open_reader(shared.database(options)) as reader:
@@ -136,17 +133,15 @@ def compare_command(options: argparse.Namespace) -> int:
         with written(options.csv) as stream:
             write_pairs_csv(comparisons, stream)
     for comparison in comparisons:
-        _print_json(comparison) if options.json else _print(comparison)
+        if options.json:
+            print_json({"event": "comparison", **summary_row(comparison)})
+            for pair in comparison.disagreements:
+                print_json({"event": "disagreement", **pair_row(comparison, pair)})
+        else:
+            _print(comparison)
     if not options.json:
         print(words.NOTES)
     return ci.finish_comparison(comparisons, options)
-
-
-def _print_json(comparison: Comparison) -> None:
-    """Print one line for the whole, then one for each item on which the runs disagree."""
-    print_json({"event": "comparison", **summary_row(comparison)})
-    for pair in comparison.disagreements:
-        print_json({"event": "disagreement", **pair_row(comparison, pair)})
 
 
 def _print(comparison: Comparison) -> None:
@@ -161,12 +156,12 @@ def _print(comparison: Comparison) -> None:
 
 
 def _scores(comparison: Comparison) -> Table:
-    told = comparison.figures
-    table = _table("", *(title for title, _, _ in told))
-    table.add_row(words.run_words(comparison.first), *(words.bounded(each.first, sign) for _, each, sign in told))
-    table.add_row(words.run_words(comparison.second), *(words.bounded(each.second, sign) for _, each, sign in told))
-    table.add_row("difference", *(words.bounded(each.score) for _, each, _ in told))
-    table.add_row(f"{task(comparison.first.task).noun}s", *(str(each.items) for _, each, _ in told))
+    figures = comparison.figures
+    table = _table("", *(title for title, _, _ in figures))
+    table.add_row(words.run_words(comparison.first), *(words.bounded(each.first, sign) for _, each, sign in figures))
+    table.add_row(words.run_words(comparison.second), *(words.bounded(each.second, sign) for _, each, sign in figures))
+    table.add_row("difference", *(words.bounded(each.score) for _, each, _ in figures))
+    table.add_row(f"{task(comparison.first.task).noun}s", *(str(each.items) for _, each, _ in figures))
     return table
 
 

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.output import print_json, terminal, written
-from rtc_inspector.app.paths import taxonomy_folder
+from rtc_inspector.app.output import print_json, taxonomy_folder, terminal, written
 from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted

@@ -10,13 +10,12 @@ from typing import Any
 from rich.table import Table
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.console import Display
-from rtc_inspector.app.events import region_values
+from rtc_inspector.app.console import Display, region_values
 from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.oracle.verdicts import headline
-from rtc_inspector.core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.core.types import Item, Outcome, Span
 
 
 def add_commands(commands: Any) -> None:
@@ -88,7 +87,11 @@ def judge_command(options: argparse.Namespace) -> int:
     if options.json:
         print_json(dataclasses.asdict(verdict))
     else:
-        _print_verdict(verdict)
+        print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
+        if verdict.flags:
+            print(f"  {', '.join(verdict.flags)}")
+        for test in (test for test in verdict.tests if test.outcome != "missing"):
+            print(f"  {test.outcome:8} {test.node_id}  {headline(test.message)}".rstrip())
     return 1 if verdict.outcome is Outcome.INFRASTRUCTURE else 0
 
 
@@ -101,11 +104,3 @@ def _read(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text.", "Save the replacement text as UTF-8.") from error
-
-
-def _print_verdict(verdict: Verdict) -> None:
-    print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
-    if verdict.flags:
-        print(f"  {', '.join(verdict.flags)}")
-    for test in (test for test in verdict.tests if test.outcome != "missing"):
-        print(f"  {test.outcome:8} {test.node_id}  {headline(test.message)}".rstrip())

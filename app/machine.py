@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,6 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app import serving
 from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.generation import Model
@@ -48,7 +48,7 @@ from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
 from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings
 
 DOWNLOAD = "download"
 """The first word behind `models` that names no folder."""
@@ -88,13 +88,18 @@ def add_commands(commands: Any) -> None:
     )
     models.add_argument("--endpoint-model", metavar="NAME", default="", help="for --try, where it serves several")
     shared.add_settings(models, ("generation.threads", "oracle.sandbox", "oracle.language"), note="for --calibrate")
-    serving.add_server(models)
+    _add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
     doctor = commands.add_parser("doctor", help="what works on this machine, and what to do about the rest")
-    serving.add_server(doctor)
+    _add_server(doctor)
     shared.add_json(doctor)
     doctor.set_defaults(command=doctor_command)
+
+
+def _add_server(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--endpoint", metavar="URL", help="ask this server, e.g. http://127.0.0.1:8080/v1")
+    parser.add_argument("--key-variable", metavar="VAR", default="", help="environment variable with the server's key")
 
 
 # --------------------------------------------------------------------------- models
@@ -108,7 +113,7 @@ def models_command(options: argparse.Namespace) -> int:
     if options.folders[:1] == [Path(DOWNLOAD)]:
         return _fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
-        return serving.print_trial(options) if options.try_it else serving.print_served(options)
+        return _ask_server(options)
     if options.try_it:
         raise UserError("No server was named to be tried.", "Say --endpoint URL as well.")
     if options.calibrate:
@@ -144,7 +149,7 @@ def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
             "chat": header.chat_template is not None,
             "embedding": header.is_embedding,
             "fill_in_the_middle": header.fills_gaps,
-            "calibration": _calibration_words(entry),
+            "calibration": expected_style(header).calibration if not entry.problem else "",
             "bytes": header.file_bytes,
             "memory_needed": needed_together([header], ModelSettings()),
             "memory_free": free.free,
@@ -179,11 +184,29 @@ def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
     style = ("instruct" if header.chat_template else "base") + (" fim" if header.fills_gaps else "")
     style = "embedding" if header.is_embedding else style
     context = str(header.context_length or "-")
-    return (entry.name, _short(header.parameters), header.quantization, context, style, needs, entry.source)
+    size = header.parameters
+    short = f"{size / 1e9:.1f} B" if size >= 1e9 else f"{size / 1e6:.0f} M"
+    return (entry.name, short, header.quantization, context, style, needs, entry.source)
 
 
-def _short(parameters: int) -> str:
-    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.0f} M"
+def _ask_server(options: argparse.Namespace) -> int:
+    """List what a server has, or try one of its models; 1 where a question in turns got no answer."""
+    server = EndpointSettings(options.endpoint, key_variable=options.key_variable)
+    if not options.try_it:
+        for each in models_at(server):
+            if options.json:
+                print_json(asdict(each))
+            else:
+                print(f"{each.name}  {each.said}".rstrip())
+        return 0
+    from rtc_inspector.core.run.trying import try_server, words  # readers of answers, which a list of models needs not
+
+    trial = try_server(replace(server, model=options.endpoint_model), ModelSettings())
+    if options.json:
+        print_json(asdict(trial))
+    else:
+        print("\n".join(words(trial)))
+    return 1 if any(each.error for each in trial.tried[:2]) else 0
 
 
 # --------------------------------------------------------------------------- what is done to model files
@@ -241,9 +264,8 @@ def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, 
     from rtc_inspector.core.run.calibration import calibrate  # a parser, which nothing else here needs
 
     control = Control()
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
+    columns = TextColumn("{task.description}"), BarColumn()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(entry.name, total=None)
 
         def report(stage: str, done: int, total: int) -> None:
@@ -257,35 +279,32 @@ def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, 
         return calibrate(entry.path, model, oracle, lambda text: None, report, heed, language=language)
 
 
-def _calibration_words(entry: GgufEntry) -> str:
-    """Return what is known of how a model is best asked, e.g. `code 8/12, chat 1/12`; empty where nothing is."""
-    return expected_style(entry.header).calibration if entry.header is not None and not entry.problem else ""
-
-
 # --------------------------------------------------------------------------- doctor
 
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Try each part for real. Exit 0 when a run is possible."""
-    findings = [
-        *(_qt(), _llama(), _bundled(), _gpu(), _memory()),
-        *_sandboxes(),
-        _languages(),
-        *_servers(options),
-    ]
+
+    def qt() -> str:
+        import_module("PySide6.QtGui")
+        return f"PySide6 {version('pyside6-essentials')}"
+
+    qt_remedy = f"Install Qt's system libraries with `{system_install(QT)}`."
+    findings = [_tried("qt", qt, qt_remedy), _llama(), _bundled(), _gpu(), _memory()]
+    sandboxes = (each for each in available_sandboxes() if each.name != "none")
+    findings += [Finding(s.name, s.usable, s.detail, "" if s.usable else s.remedy) for s in sandboxes]
+    findings.append(_languages())
+    if options.endpoint:
+        findings.append(_tried("endpoint", lambda: _served(options), "Check the address."))
     for finding in findings:
         if options.json:
             print_json(asdict(finding))
-        else:
-            _print_finding(finding)
+            continue
+        print(f"{'ok ' if finding.works else 'NO '} {finding.name}: {finding.detail}")
+        if finding.remedy:
+            print(f"     {finding.remedy}")
     works = {finding.name for finding in findings if finding.works}
     return 0 if "llama.cpp" in works and works & {"docker", "bubblewrap", "landlock"} else 1
-
-
-def _print_finding(finding: Finding) -> None:
-    print(f"{'ok ' if finding.works else 'NO '} {finding.name}: {finding.detail}")
-    if finding.remedy:
-        print(f"     {finding.remedy}")
 
 
 def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Finding:
@@ -295,15 +314,6 @@ def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Finding:
         return Finding(name, False, error.problem, error.remedy)
     except (ImportError, OSError) as error:
         return Finding(name, False, str(error), remedy)
-
-
-def _qt() -> Finding:
-    def attempt() -> str:
-        from PySide6 import QtGui
-
-        return f"{QtGui.__name__.split('.')[0]} {version('pyside6-essentials')}"
-
-    return _tried("qt", attempt, f"Install Qt's system libraries with `{system_install(QT)}`.")
 
 
 def _llama() -> Finding:
@@ -359,16 +369,9 @@ def _memory() -> Finding:
     return Finding("memory", fits, estimate([header], ModelSettings(), free), remedy)
 
 
-def _servers(options: argparse.Namespace) -> list[Finding]:
-    """Return findings on the server that was named; none is asked otherwise."""
-    if not options.endpoint:
-        return []
-
-    def attempt() -> str:
-        served = models_at(serving.server(options))
-        return f"{options.endpoint} serves {', '.join(each.name for each in served) or 'no model'}"
-
-    return [_tried("endpoint", attempt, "Check the address.")]
+def _served(options: argparse.Namespace) -> str:
+    served = models_at(EndpointSettings(options.endpoint, key_variable=options.key_variable))
+    return f"{options.endpoint} serves {', '.join(each.name for each in served) or 'no model'}"
 
 
 def _languages() -> Finding:
@@ -377,8 +380,3 @@ def _languages() -> Finding:
     missing = [words for name, words in INSTALL.items() if name not in found]
     there = ", ".join(f"{name} {version}" for name, version in found.items()) or "no tool of another language is here"
     return Finding("languages", bool(found), f"Python; {there}", " ".join(missing))
-
-
-def _sandboxes() -> list[Finding]:
-    statuses = [status for status in available_sandboxes() if status.name != "none"]
-    return [Finding(s.name, s.usable, s.detail, "" if s.usable else s.remedy) for s in statuses]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rtc_inspector.app.paths import default_database
+from rtc_inspector.app.output import default_database
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS, configured, task
 from rtc_inspector.core.settings import OracleSettings, RunSettings

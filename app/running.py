@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.table import Table
 
-from rtc_inspector.app import ci, serving
+from rtc_inspector.app import ci
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display, duration, print_result
 from rtc_inspector.app.figures import print_figures
@@ -25,6 +25,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.errors import Cancelled, UserError
 from rtc_inspector.core.figures.reading import to_json
 from rtc_inspector.core.kinds import IMPORTED, TASKS, configured, project_of, task
+from rtc_inspector.core.models.discovery import fitting_models
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, RunStarted
 from rtc_inspector.core.run.many import SeriesFinished, resume, start
@@ -97,10 +98,37 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
     )
     parser.add_argument("--cross", action="store_true", help="every model describes for every model to write")
     parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
-    serving.add_endpoints(parser)
+    group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
+    for name, sign, what in (
+        ("--endpoint", "URL", "forward model, e.g. http://127.0.0.1:8080/v1; repeatable"),
+        (
+            "--endpoint-model",
+            "NAME",
+            "model (default: the only one it serves); once for each server, or several of one",
+        ),
+        ("--key-variable", "VAR", "environment variable with the server's key; once for each server"),
+    ):
+        group.add_argument(name, metavar=sign, action="append", default=[], help=what)
+    group.add_argument("--backward-endpoint", metavar="URL", help="backward model (default: the forward model)")
+    group.add_argument("--backward-endpoint-model", metavar="NAME", default="", help="the same for the backward model")
+    group.add_argument("--backward-key-variable", metavar="VAR", default="", help="the same for the backward model")
+    for each in ENDPOINT.values():
+        shared.add_setting(group, each)
     shared.add_settings(parser, shared.SETTINGS, base)
     shared.add_database(parser)
     shared.add_json(parser)
+
+
+def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
+    """Return the models of --models-in that fit, smallest first, and a sentence for each left out. Raises UserError."""
+    if options.models_in is None:
+        return [], []
+    asked = with_values(RunSettings(), shared.given_settings(options)).generation
+    fitting, left_out = fitting_models(options.models_in, asked)
+    if not fitting and not options.model and not options.endpoint:
+        why = left_out[0] if left_out else "It holds no GGUF file."
+        raise UserError(f"No model in {options.models_in} can be run. {why}", "Name another folder, or --model FILE.")
+    return fitting, left_out
 
 
 def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
@@ -113,7 +141,7 @@ def _print_estimate(options: argparse.Namespace) -> int:
     from rtc_inspector.core.run.estimate import cost_words, estimate
 
     _project(options)
-    settings = run_settings(options, serving.models_in(options)[0])
+    settings = run_settings(options, models_in(options)[0])
     database, paces = shared.database(options), []
     if database.exists():
         with open_reader(database) as reader:
@@ -128,7 +156,7 @@ def _print_estimate(options: argparse.Namespace) -> int:
 
 
 def _print_settings(options: argparse.Namespace) -> int:
-    rows = list(shared.settings_rows(options, run_settings(options, serving.models_in(options)[0])))
+    rows = list(shared.settings_rows(options, run_settings(options, models_in(options)[0])))
     if options.json:
         for option, value, origin in rows:
             print_json({"option": option, "value": value, "from": origin})
@@ -148,7 +176,7 @@ def run_command(options: argparse.Namespace) -> int:
                 "A run that is resumed has its settings already.", "Leave --estimate, --show-settings or --resume out."
             )
         return _print_settings(options) if options.show_settings else _print_estimate(options)
-    fitting, left_out = serving.models_in(options) if options.resume is None else ([], [])
+    fitting, left_out = models_in(options) if options.resume is None else ([], [])
     settings = run_settings(options, fitting)
     if options.resume is None:
         ci.check_limits(options.fail_below, task(settings.task))
@@ -222,7 +250,7 @@ def demo_command(options: argparse.Namespace) -> int:
     bundled = TASKS[options.task].demo if options.task else ()
     if bundled and vars(options)["benchmark.file"] is None:
         options.project = resource(*bundled)
-    fitting, left_out = serving.models_in(options)
+    fitting, left_out = models_in(options)
     settings = run_settings(options, fitting)
     settings = replace(settings, region=replace(settings.region, short_first=True))
     project = resource(DEMOS[options.bundled])
@@ -235,23 +263,19 @@ def demo_command(options: argparse.Namespace) -> int:
         return start(settings, project, store, emit, control)
 
     if not options.headless and not options.json and has_screen():
-        return show(_demonstrated(settings) or project, shared.database(options), settings)
+        from rtc_inspector.core.trips.files import project_for  # readers of files, which a run loads later else
+
+        generated = project_for(Path(settings.benchmark.file)) if settings.benchmark.file else None
+        return show(generated or project, shared.database(options), settings)
     return _headless(work, options)
-
-
-def _demonstrated(settings: RunSettings) -> Path | None:
-    """Return the project that is generated from the file of items that a demonstration runs on."""
-    from rtc_inspector.core.trips.files import project_for  # readers of files, which a run loads later else
-
-    return project_for(Path(settings.benchmark.file)) if settings.benchmark.file else None
 
 
 def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: argparse.Namespace) -> int:
     database = shared.database(options)
     control = Control()
     with _opened(database) as store:
-        told = _RunDisplay(Display(options.json), database, control)
-        with told.display as display, stopping(control), told.saying_how_to_go_on() as follow:
+        shown = _RunDisplay(Display(options.json), database, control)
+        with shown.display as display, stopping(control), shown.saying_how_to_go_on() as follow:
             if caution := network_caution(database):
                 display.notify(caution)
             finished = work(store, follow, control)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Column, Table
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.events import answers_json, score_json
+from rtc_inspector.app.console import answers_json, score_json
 from rtc_inspector.app.output import print_json, terminal, writing, written
 from rtc_inspector.core.analyses.costs import Spent, spent, words
 from rtc_inspector.core.errors import UserError

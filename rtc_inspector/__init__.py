@@ -56,8 +56,7 @@ def run(
     the run is given to `on_event`; another thread may pause or stop it by `control`. Raises UserError, and ValueError
     for what is no setting.
     """
-    from rtc_inspector.app.running import run_settings
-    from rtc_inspector.app.serving import models_in
+    from rtc_inspector.app.running import models_in, run_settings
     from rtc_inspector.core.kinds import project_of
     from rtc_inspector.core.run.control import Control
     from rtc_inspector.core.run.many import start

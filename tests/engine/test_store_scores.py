@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, settle_item, suite
 
-from rtc_inspector.app.events import score_json
+from rtc_inspector.app.console import score_json
 from rtc_inspector.core.generation import Extraction, Role, Sample
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.settings import RunSettings

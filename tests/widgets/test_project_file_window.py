@@ -110,7 +110,7 @@ def test_the_dialog_says_what_comes_from_the_file_until_it_is_changed(control: R
     control.look_at(project(tmp_path / "shop", FILE))
     dialog = RunDialog(control.settings, file=control.file)
     dialog.show()
-    said = "From this project's rtc-inspector.toml: Forward model, Backward model, Regions, Temperature, Memory."
+    said = "From this project's rtc-inspector.toml: Forward model; Backward model; Regions; Temperature; Memory, MiB."
     assert dialog.origin.text() == said
     dialog.fields["regions"]._put(9)
     assert "Regions" not in dialog.origin.text() and "Memory" in dialog.origin.text()
@@ -121,7 +121,9 @@ def test_the_dialog_says_what_comes_from_the_file_until_it_is_changed(control: R
 
 
 def test_a_server_named_for_both_passes_is_asked_as_the_file_says(control: RunControl, tmp_path: Path) -> None:
-    folder = project(tmp_path / "shop", 'endpoint = "http://127.0.0.1:9/v1"\nendpoint-model = ["a", "b"]\n')
+    folder = project(
+        tmp_path / "shop", 'regions = 7\nendpoint = "http://127.0.0.1:9/v1"\nendpoint-model = ["a", "b"]\n'
+    )
     control.look_at(folder)
     assert control.settings.endpoint == EndpointSettings("http://127.0.0.1:9/v1", "a")
     assert control.settings == by_command(folder)

@@ -314,7 +314,7 @@ class RunDialog(QDialog):
             if setting in self.fields and self._is_of_use(setting) and self._value(setting) == value:
                 about = self.fields[setting].each.about
                 names.append(self.kind.nouns.capitalize() if setting == "regions" else about.label)
-        said = f"From this project's {path.name}: {', '.join(names)}." if path is not None and names else ""
+        said = f"From this project's {path.name}: {'; '.join(names)}." if path is not None and names else ""
         self.origin.setText(said)
         self.origin.setVisible(bool(said))
 
