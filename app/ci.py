@@ -180,7 +180,7 @@ def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:
     ]
     headline = kind.measure(kind.headline)
     failed = [each for each in items if each.headline is not None and not headline.solves(each.headline)]
-    listed = [(_cell(_place(item)), f"{item.headline:.2f}") for item in failed[:SHOWN]]
+    listed = [(_cell(place(item)), f"{item.headline:.2f}") for item in failed[:SHOWN]]
     title = f"{kind.title} of {run.project_name} by {run.models}: {run.status}"
     said = f"{counted(run.items_complete, kind.noun)} complete, {run.items_dropped} dropped."
     more = _table((f"{kind.noun} that fails", headline.title), listed, len(failed))
@@ -190,13 +190,9 @@ def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:
 def _comparison_summary(comparison: Comparison) -> str:
     heads = (comparison.place, f"run {comparison.first.id}", f"run {comparison.second.id}", "difference")
     rows = [
-        (
-            _cell(_place(each.first)),
-            f"{each.first.headline:.2f}",
-            f"{each.second.headline:.2f}",
-            f"{each.difference:+.2f}",
-        )
+        (_cell(place(a)), f"{a.headline:.2f}", f"{b.headline:.2f}", f"{each.difference:+.2f}")
         for each in comparison.disagreements
+        for a, b in ((each.first, each.second),)
     ]
     said = (words.verdict(comparison), words.secondary_verdict(comparison), *words.caveats(comparison))
     listed = _table(heads, rows[:SHOWN], len(rows))
@@ -207,7 +203,8 @@ def _versus(comparison: Comparison) -> str:
     return f"{words.run_words(comparison.first)} and {words.run_words(comparison.second)}"
 
 
-def _place(item: ItemRow) -> str:
+def place(item: ItemRow) -> str:
+    """Return where an item stands, or what it is called."""
     return f"{item.file}:{item.start_line}-{item.end_line}" if item.has_file else item.key
 
 

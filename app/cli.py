@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -62,18 +62,15 @@ class _PrintCompletion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, namespace: object, shell: Any, option: object = None) -> None:
         import shtab  # needed once, when it is installed
 
-        for each in _every_action(parser):
-            if each.type is Path or each.metavar in ("FILE", "FOLDER", "GGUF"):
-                each.complete = shtab.FILE  # type: ignore[attr-defined]
+        parsers = [parser]
+        for one in parsers:
+            for each in one._actions:
+                if isinstance(each, argparse._SubParsersAction):
+                    parsers += each.choices.values()
+                elif each.type is Path or each.metavar in ("FILE", "FOLDER", "GGUF"):
+                    each.complete = shtab.FILE  # type: ignore[attr-defined]
         print(shtab.complete(parser, shell))
         parser.exit()
-
-
-def _every_action(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for each in parser._actions:
-        yield each
-        for command in each.choices.values() if isinstance(each, argparse._SubParsersAction) else ():
-            yield from _every_action(command)
 
 
 def build_parser(only: str = "") -> argparse.ArgumentParser:
@@ -86,7 +83,7 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
         action=_PrintCompletion,
         help="print what makes this shell complete commands and options, and exit",
     )
-    parser.set_defaults(command=windows.open_last, project=None, db=None, left=0)
+    parser.set_defaults(command=windows.open_project, project=None, db=None, left=0)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for group, names in _GROUPS.items():
         if only in names or not any(only in others for others in _GROUPS.values()):
@@ -96,8 +93,16 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
-    _have_standard_streams()
-    _write_any_text()
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:  # closed by the caller (`>&-`): the next file to be opened would be taken for standard output
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False, encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a folder may be called `caf\udce9`
+        codecs.register_error("json", _as_in_json)
+        sys.stdout.reconfigure(errors="json")
     words = sys.argv[1:] if arguments is None else arguments
     options = build_parser(words[0] if words else "open").parse_args(words)
     try:
@@ -121,23 +126,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left: int = options.left
         return left
     except OSError as error:
-        print(f"{_said(error)}\n{_OPEN_UP}", file=sys.stderr)
+        where = f"{error.filename} cannot be used" if error.filename else "The system refused something"
+        print(f"{where}: {error.strerror or error}.\n{_OPEN_UP}", file=sys.stderr)
         _say_no_more()
         return USER_ERROR
     except Exception as error:
         return _unexpected(error, f"RTC Inspector failed: {type(error).__name__}: {error}")
     return status
-
-
-def _have_standard_streams() -> None:
-    """Open what the caller closed (`>&-`): else the next file that is opened would be taken for standard output."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False, encoding="utf-8"))  # noqa: SIM115
 
 
 def _say_no_more() -> None:
@@ -148,22 +143,10 @@ def _say_no_more() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write_any_text() -> None:
-    r"""Escape what standard output cannot encode, in JSON's own way: a folder may be called `caf\udce9`."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        codecs.register_error("json", _as_in_json)
-        sys.stdout.reconfigure(errors="json")
-
-
 def _as_in_json(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
-
-
-def _said(error: OSError) -> str:
-    where = f"{error.filename} cannot be used" if error.filename else "The system refused something"
-    return f"{where}: {error.strerror or error}."
 
 
 def _unexpected(error: Exception, problem: str) -> int:

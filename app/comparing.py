@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from rtc_inspector.app import ci
@@ -41,7 +43,7 @@ def add_commands(commands: Any) -> None:
         metavar="RUN",
         help="number of a run, as `runs` prints it; each is compared with the first",
     )
-    shared.add_database(compare)
+    shared.add(compare, "db")
     compare.add_argument("--csv", type=Path, metavar="FILE", help="one record for each item in both runs")
     compare.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the traces")
     compare.add_argument(
@@ -50,13 +52,13 @@ def add_commands(commands: Any) -> None:
         help=f"end with exit status {ci.MISSED} where a run is worse than the first beyond chance",
     )
     ci.add_outputs(compare)
-    shared.add_json(compare)
+    shared.add(compare, "json")
     compare.set_defaults(command=compare_command)
     analysis = commands.add_parser("analyse", help="the figures of one or more runs")
     analysis.add_argument(
         "runs", type=shared.positive, nargs="+", metavar="RUN", help="number of a run, as `runs` prints it"
     )
-    shared.add_database(analysis)
+    shared.add(analysis, "db")
     known = ", ".join(ANALYSES)
     analysis.add_argument("--kind", metavar="NAME", help=f"this analysis alone ({known}; default: all that apply)")
     analysis.add_argument(
@@ -77,7 +79,7 @@ def add_commands(commands: Any) -> None:
         "--perturb", action="store_true", help="audit what changes that keep the meaning do to the metrics as well"
     )
     analysis.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the figures")
-    shared.add_json(analysis)
+    shared.add(analysis, "json")
     analysis.set_defaults(command=analyse_command)
 
 
@@ -150,63 +152,42 @@ def _print(comparison: Comparison) -> None:
     for line in (words.secondary_verdict(comparison), words.mcnemar_words(comparison), *words.caveats(comparison)):
         if line:
             console.print(line)
-    for table in (_scores(comparison), _settings(comparison), _files(comparison), _disagreements(comparison)):
-        if table is not None:
-            console.print(table, soft_wrap=False)
+    first, second, place = comparison.first, comparison.second, comparison.place
+    runs, nouns = (f"run {first.id}", f"run {second.id}"), f"{task(first.task).noun}s"
+    figures, files, pairs = comparison.figures, comparison.files, comparison.disagreements
+    rows = [
+        (words.run_words(first), *(words.bounded(each.first, sign) for _, each, sign in figures)),
+        (words.run_words(second), *(words.bounded(each.second, sign) for _, each, sign in figures)),
+        ("difference", *(words.bounded(each.score) for _, each, _ in figures)),
+        (nouns, *(str(each.items) for _, each, _ in figures)),
+    ]
+    _print_table(console, ("", *(title for title, _, _ in figures)), rows)
+    if comparison.settings:
+        _print_table(console, ("what differs", *runs), comparison.settings, right=False)
+    ordered = sorted(files, key=lambda file: (-abs(file.difference), file.path))
+    rows = [(each.path, *_differing(each.first, each.second, each.difference), str(each.items)) for each in ordered]
+    _print_table(console, (place, *runs, "difference", nouns), rows, place)
+    if pairs:
+        rows = [
+            (ci.place(each.first), *_differing(each.first.headline, each.second.headline, each.difference))
+            for each in pairs
+        ]
+        _print_table(console, ("disagreement", *runs, "difference"), rows, "disagreement")
 
 
-def _scores(comparison: Comparison) -> Table:
-    figures = comparison.figures
-    table = _table("", *(title for title, _, _ in figures))
-    table.add_row(words.run_words(comparison.first), *(words.bounded(each.first, sign) for _, each, sign in figures))
-    table.add_row(words.run_words(comparison.second), *(words.bounded(each.second, sign) for _, each, sign in figures))
-    table.add_row("difference", *(words.bounded(each.score) for _, each, _ in figures))
-    table.add_row(f"{task(comparison.first.task).noun}s", *(str(each.items) for _, each, _ in figures))
-    return table
+def _differing(first: float | None, second: float | None, difference: float) -> tuple[str, str, str]:
+    return f"{first:.2f}", f"{second:.2f}", f"{difference:+.2f}"
 
 
-def _settings(comparison: Comparison) -> Table | None:
-    if not comparison.settings:
-        return None
-    table = _table("what differs", f"run {comparison.first.id}", f"run {comparison.second.id}", right=False)
-    for row in comparison.settings:
-        table.add_row(*row)
-    return table
-
-
-def _files(comparison: Comparison) -> Table:
-    files = sorted(comparison.files, key=lambda file: (-abs(file.difference), file.path))
-    table = _table(comparison.place, *_run_heads(comparison), "difference", f"{task(comparison.first.task).noun}s")
-    for file in files[:SHOWN]:
-        table.add_row(file.path, f"{file.first:.2f}", f"{file.second:.2f}", f"{file.difference:+.2f}", str(file.items))
-    table.caption = _rest(len(files), comparison.place)
-    return table
-
-
-def _disagreements(comparison: Comparison) -> Table | None:
-    pairs = comparison.disagreements
-    if not pairs:
-        return None
-    table = _table("disagreement", *_run_heads(comparison), "difference")
-    for pair in pairs[:SHOWN]:
-        lines = f":{pair.first.start_line}-{pair.first.end_line}" if pair.first.has_file else ""
-        place = f"{pair.first.file}{lines}"
-        table.add_row(place, f"{pair.first.headline:.2f}", f"{pair.second.headline:.2f}", f"{pair.difference:+.2f}")
-    table.caption = _rest(len(pairs), "disagreement")
-    return table
-
-
-def _run_heads(comparison: Comparison) -> tuple[str, str]:
-    return f"run {comparison.first.id}", f"run {comparison.second.id}"
-
-
-def _rest(number: int, noun: str) -> str | None:
-    more = number - SHOWN
-    return f"and {counted(more, noun)} more: see --json or --csv" if more > 0 else None
-
-
-def _table(*heads: str, right: bool = True) -> Table:
+def _print_table(
+    console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], noun: str = "", right: bool = True
+) -> None:
+    """Print the first rows; where there are more, say how many more of `noun`."""
     table = Table()
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if right and place else "left")
-    return table
+    for at, head in enumerate(heads):
+        table.add_column(head, justify="right" if right and at else "left")
+    for row in rows[:SHOWN]:
+        table.add_row(*row)
+    if len(rows) > SHOWN:
+        table.caption = f"and {counted(len(rows) - SHOWN, noun)} more: see --json or --csv"
+    console.print(table, soft_wrap=False)

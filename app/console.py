@@ -14,6 +14,7 @@ from rich.table import Table
 from rtc_inspector.app.figures import figure_table
 from rtc_inspector.app.output import terminal
 from rtc_inspector.core.analyses.costs import money_words, spent
+from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import few, task
 from rtc_inspector.core.run.events import (
@@ -36,7 +37,6 @@ class Display:
     """Follows a run. With `as_lines`, JSON goes to standard output and all else to standard error."""
 
     def __init__(self, as_lines: bool) -> None:
-        """Show nothing yet."""
         self._as_lines = as_lines
         self._errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
         self._bar = Progress(
@@ -52,12 +52,10 @@ class Display:
         self._judged: dict[str, int] = {}
 
     def __enter__(self) -> Display:
-        """Start the bar."""
         self._bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Take the bar away."""
         self._bar.stop()
 
     def report(self, stage: str, done: int, total: int) -> None:
@@ -65,11 +63,9 @@ class Display:
         self.follow(Step(stage, done, total))
 
     def notify(self, text: str) -> None:
-        """Show something the user should know."""
         self._errors.print(f"note: {text}", style="yellow")
 
     def follow(self, event: Event) -> None:
-        """Show one event."""
         if isinstance(event, Step):
             self._step(event)
         elif isinstance(event, Notice):
@@ -112,8 +108,11 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
 
     run = reader.run(run_id)
     console = terminal()
-    table = _scores_table(run)
-    _add_beside(table, reader, run)
+    table, stored = _scores_table(run), reader.metrics(run.id)
+    for metric, words in task(run.task).metrics.items():
+        if metric in stored:
+            score = reader.score(run.id, metric)[0]
+            table.add_row(words, *_cells(score), str(score.n))
     for each in spent(reader, run):
         thought = f" ({each.thought_tokens:,} of them thoughts)" if each.thought_tokens else ""
         written = f"{each.thought_tokens + each.answer_tokens:,} written{thought}"
@@ -145,25 +144,9 @@ def _scores_table(run: RunRow) -> Table:
     return table
 
 
-def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
-    """Add the pair scores that the kind shows beside its figures."""
-    stored = reader.metrics(run.id)
-    for metric, words in task(run.task).metrics.items():
-        if metric in stored:
-            score = reader.score(run.id, metric)[0]
-            table.add_row(words, *_cells(score), str(score.n))
-
-
 def _cells(score: Estimate, signed: bool = False) -> tuple[str, str]:
-    if score.low is None or score.high is None:
-        return _number(score.value, signed), ""
-    return _number(score.value, signed), f"{_number(score.low, signed)} to {_number(score.high, signed)}"
-
-
-def _number(value: float | None, signed: bool = False) -> str:
-    if value is None:
-        return "-"
-    return f"{value:+.2f}" if signed else f"{value:.2f}"
+    value, _, interval = bounded(score, "+" if signed else "").partition(" (")
+    return value, interval.removesuffix(")")
 
 
 # --------------------------------------------------------------------------- events as JSON lines
@@ -180,16 +163,9 @@ _NAMES = {
 
 def as_json(event: Event) -> str | None:
     """Return one line for the events of the contract, None for the others (progress, streamed text, notices)."""
-    name = _NAMES.get(type(event))
-    if name is None:
+    if type(event) not in _NAMES:
         return None
-    values = _flat(event)
-    return json.dumps({"event": name, **values}, ensure_ascii=False)
-
-
-def _flat(event: Event) -> dict[str, Any]:
-    """Return the event's own fields, with those of the one value it carries beside them."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"event": _NAMES[type(event)]}
     for field in dataclasses.fields(event):
         value = getattr(event, field.name)
         if field.name in ("change", "again", "counted"):
@@ -200,20 +176,18 @@ def _flat(event: Event) -> dict[str, Any]:
             shown = Sample if field.name == "sample" else Verdict
             own = dataclasses.asdict(value)
             values |= {each.name: own[each.name] for each in dataclasses.fields(shown)}
-        elif isinstance(event, RunFinished) and field.name == "measures":
-            values |= scores_json(event.measures)
-        elif isinstance(event, RunFinished) and field.name == "answers":
-            values["answers"] = answers_json(event.answers)
         else:
-            values[field.name] = list(value) if isinstance(value, tuple) else value
+            values[field.name] = _plain(value)
     if isinstance(event, SampleReady):
         extraction = values.pop("extraction")
         values |= {"text": extraction["text"], "extraction_steps": extraction["steps"]}
-    return values
+    if isinstance(event, RunFinished):
+        values |= measures_json(event.measures) | {"answers": answers_json(event.answers)}
+    return json.dumps(values, ensure_ascii=False)
 
 
-def scores_json(scores: Mapping[str, Estimate]) -> dict[str, Any]:
-    """Return a run's figures by name; of round trips also by the names they had before there were others."""
+def measures_json(scores: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Return a run's figures by name; of the round trips the headless contract has some by names of their own."""
     values: dict[str, Any] = {"measures": {name: score_json(score) for name, score in scores.items()}}
     if "rtc" in scores and "lift" in scores:  # a cosmetic run has round trips without a baseline to lift them from
         rtc, lift = scores["rtc"], scores["lift"]
@@ -233,19 +207,10 @@ def score_json(score: Estimate) -> dict[str, Any]:
 
 def region_values(item: Item) -> dict[str, Any]:
     """Return what `sample --json` prints of a region; offsets count characters."""
-    return {
-        "key": item.key,
-        "kind": item.kind,
-        "path": item.path,
-        "start": item.span.start,
-        "end": item.span.end,
-        "start_line": item.start_line,
-        "end_line": item.end_line,
-        "text": item.text,
-        "tests": list(item.tests),
-        "admitted": item.admitted,
-        "reason": item.reason,
-        "old_text": item.old_text,
-        "facets": dict(item.facets),
-        "origin": dict(item.origin),
-    }
+    place = {"key": item.key, "kind": item.kind, "path": item.path, "start": item.span.start, "end": item.span.end}
+    names = ("start_line", "end_line", "text", "tests", "admitted", "reason", "old_text", "facets", "origin")
+    return place | {name: _plain(getattr(item, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value

@@ -35,7 +35,8 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     """
     hold_open()
     remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder(), bundles_folder())
-    _scale(remembered.scale)
+    if remembered.scale != 100:
+        os.environ.setdefault("QT_SCALE_FACTOR", str(remembered.scale / 100))  # before Qt starts
     app = QApplication.instance() or QApplication([NAME])
     assert isinstance(app, QApplication)
     app.setApplicationName(NAME)
@@ -44,7 +45,10 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     collector = Collector(app)
     window = MainWindow(Appearance(app, remembered.theme), remembered)
     _show_uncaught(window)
-    pulse = _end_on_interrupt(window)
+    signal.signal(signal.SIGINT, lambda number, frame: window.end())  # Ctrl-C in the terminal
+    pulse = QTimer(window)
+    pulse.timeout.connect(lambda: None)
+    pulse.start(SIGNAL_CHECK)
     window.show()
     collector.settle()
     window.inspection.overview_changed.connect(collector.note_rows)
@@ -66,12 +70,6 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
         window.guide.await_end()
 
 
-def _scale(scale: int) -> None:
-    """Scale everything by `scale` percent, before Qt starts; Qt's own variable is obeyed where it is set."""
-    if scale != 100:
-        os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
-
-
 def _show_uncaught(window: MainWindow) -> None:
     """Turn an error that nobody caught into a notice with details to copy, and a trace in the terminal."""
 
@@ -84,12 +82,3 @@ def _show_uncaught(window: MainWindow) -> None:
 
     sys.excepthook = hook
     threading.excepthook = lambda args: hook(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
-
-
-def _end_on_interrupt(window: MainWindow) -> QTimer:
-    """Close the window on Ctrl-C in the terminal, as on its own close button."""
-    signal.signal(signal.SIGINT, lambda number, frame: window.end())
-    pulse = QTimer(window)
-    pulse.timeout.connect(lambda: None)
-    pulse.start(SIGNAL_CHECK)
-    return pulse

@@ -13,7 +13,8 @@ from rich.table import Table
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.output import print_json, taxonomy_folder, terminal, written
-from rtc_inspector.core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
+from rtc_inspector.core.analyses.agreement import Agreement, confusion_table, measure
+from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -39,7 +40,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     agreement = kinds.add_parser("agreement", help="Cohen's kappa of two annotators, Krippendorff's alpha of more")
     _add_runs(agreement)
-    shared.add_json(agreement)
+    shared.add(agreement, "json")
     agreement.set_defaults(command=agreement_command)
     export = kinds.add_parser("export", help="labels and decisions with what they are about, or Label Studio's tasks")
     _add_runs(export)
@@ -58,7 +59,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
-    shared.add_database(parser)
+    shared.add(parser, "db")
     parser.add_argument(
         "--run", type=int, action="append", metavar="ID", help="number of a run; repeatable (default: all runs)"
     )
@@ -99,15 +100,11 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
         ]
         _print_table(console, ("pair", "same modes", "Cohen's kappa", "samples"), pairs)
     for pair in found.pairs:
-        _print_confusion(console, pair, names)
-
-
-def _print_confusion(console: Console, pair: PairAgreement, names: Mapping[str, str]) -> None:
-    modes, counts = confusion_table(pair)
-    if modes:
-        heads = (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *(named(mode, names) for mode in modes))
-        rows = [(named(mode, names), *map(str, row)) for mode, row in zip(modes, counts, strict=True)]
-        _print_table(console, heads, rows)
+        confused, counts = confusion_table(pair)
+        if confused:
+            titles = [named(mode, names) for mode in confused]
+            rows = [(title, *map(str, row)) for title, row in zip(titles, counts, strict=True)]
+            _print_table(console, (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *titles), rows)
 
 
 def _print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -118,10 +115,7 @@ def _print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence
 
 
 def _text(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "undefined"
-    bounds = f" ({estimate.low:.2f} to {estimate.high:.2f})" if estimate.low is not None else ""
-    return f"{estimate.value:.2f}{bounds}"
+    return "undefined" if estimate.value is None else bounded(estimate, "")
 
 
 def _share(value: float | None) -> str:

@@ -21,19 +21,18 @@ from rtc_inspector.core.types import Item, Outcome, Span
 def add_commands(commands: Any) -> None:
     """Add `sample` and `judge`."""
     sample = commands.add_parser("sample", help="which regions or edits a run would take, and why others are dropped")
-    shared.add_project(sample)
-    shared.add_task(sample)
+    shared.add(sample, "project", "task")
     shared.add_settings(sample, shared.sampling_paths())
-    shared.add_json(sample)
+    shared.add(sample, "json")
     sample.set_defaults(command=sample_command)
     judge = commands.add_parser("judge", help="what the covering tests say of one replaced span")
-    shared.add_project(judge)
+    shared.add(judge, "project")
     judge.add_argument("--path", required=True, metavar="FILE", help="file of the project")
     judge.add_argument("--start", required=True, type=int, metavar="N", help="first character offset")
     judge.add_argument("--end", required=True, type=int, metavar="M", help="character offset after the last")
     judge.add_argument("--replacement", required=True, type=Path, metavar="FILE", help="UTF-8 text to put there")
     shared.add_settings(judge, shared.paths_of("oracle"))
-    shared.add_json(judge)
+    shared.add(judge, "json")
     judge.set_defaults(command=judge_command)
 
 

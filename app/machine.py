@@ -89,11 +89,11 @@ def add_commands(commands: Any) -> None:
     models.add_argument("--endpoint-model", metavar="NAME", default="", help="for --try, where it serves several")
     shared.add_settings(models, ("generation.threads", "oracle.sandbox", "oracle.language"), note="for --calibrate")
     _add_server(models)
-    shared.add_json(models)
+    shared.add(models, "json")
     models.set_defaults(command=models_command)
     doctor = commands.add_parser("doctor", help="what works on this machine, and what to do about the rest")
     _add_server(doctor)
-    shared.add_json(doctor)
+    shared.add(doctor, "json")
     doctor.set_defaults(command=doctor_command)
 
 
@@ -117,9 +117,13 @@ def models_command(options: argparse.Namespace) -> int:
     if options.try_it:
         raise UserError("No server was named to be tried.", "Say --endpoint URL as well.")
     if options.calibrate:
-        return _calibrate_models(
-            _named(options.folders), shared.oracle_settings(options), vars(options)["generation.threads"], options.json
-        )
+        if options.folders:
+            chosen = [entry for entry in discover(options.folders) if entry.source == "folder"]
+        else:
+            wanted = bundled_model().resolve()
+            chosen = [entry for entry in discover() if entry.path.resolve() == wanted]
+        threads = vars(options)["generation.threads"]
+        return _calibrate_models(chosen, shared.oracle_settings(options), threads, options.json)
     entries, free = discover(options.folders), memory_now()
     if options.json:
         for entry in entries:
@@ -127,14 +131,6 @@ def models_command(options: argparse.Namespace) -> int:
     else:
         _print_models(entries, free)
     return 0
-
-
-def _named(folders: list[Path]) -> list[GgufEntry]:
-    """Return the models in the folders or files that were named; the bundled one where none was. Raises ModelError."""
-    if not folders:
-        wanted = bundled_model().resolve()
-        return [entry for entry in discover() if entry.path.resolve() == wanted]
-    return [entry for entry in discover(folders) if entry.source == "folder"]
 
 
 def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:

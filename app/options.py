@@ -27,6 +27,19 @@ USUAL = frozenset(
 MANY = 14
 _INSTEAD = (("model", "models_in", "endpoint", "endpoint_model"), ("backward_model", "backward_endpoint"))
 """Options of which one on the command line goes before all of the project's file."""
+_SHARED: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "project": ("project", {"type": Path, "metavar": "PROJECT", "help": "folder of the project"}),
+    "task": ("--task", {"choices": tuple(TASKS), "help": "kind of round trip (default: by what is named)"}),
+    "db": (
+        "--db",
+        {"type": Path, "metavar": "FILE", "help": "SQLite database of results (default: one in your data folder)"},
+    ),
+    "run": (
+        "--run",
+        {"type": int, "required": True, "metavar": "ID", "help": "number of the run, as `runs` prints it"},
+    ),
+    "json": ("--json", {"action": "store_true", "help": "one JSON object a line on standard output"}),
+}
 
 
 def paths_of(*parts: str) -> list[str]:
@@ -48,32 +61,16 @@ def positive(text: str) -> int:
     return number
 
 
-def add_project(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the folder to look at."""
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="folder of the project")
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the option for JSON, for scripts."""
-    parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
-
-
-def add_database(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where results are."""
-    parser.add_argument(
-        "--db", type=Path, metavar="FILE", help="SQLite database of results (default: one in your data folder)"
-    )
+def add(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add these arguments that several commands share: `project`, `task`, `db`, `run`, `json`."""
+    for name in names:
+        word, about = _SHARED[name]
+        parser.add_argument(word, **about)
 
 
 def database(options: argparse.Namespace) -> Path:
     """Return the database that was named, else the user's own. Raises UserError."""
     return options.db or default_database()
-
-
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which stored run, and where it is."""
-    add_database(parser)
-    parser.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
 
 
 def add_settings(
@@ -183,11 +180,6 @@ def unused_options(options: argparse.Namespace, task: str) -> list[str]:
 def oracle_settings(options: argparse.Namespace) -> OracleSettings:
     """Return the settings for how the project's tests are run."""
     return with_values(RunSettings(), given_settings(options)).oracle
-
-
-def add_task(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the kind of round trip."""
-    parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: by what is named)")
 
 
 def sampling_settings(options: argparse.Namespace) -> RunSettings:

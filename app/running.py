@@ -68,8 +68,7 @@ def add_commands(commands: Any) -> None:
     samples.add_argument("--trust-verdicts", action="store_true", help="take `passed` from the file: no program is run")
     samples.add_argument("--name", default="", help="what the system is called (default: by the file)")
     shared.add_settings(samples, ["benchmark.file", *shared.paths_of("oracle")])
-    shared.add_database(samples)
-    shared.add_json(samples)
+    shared.add(samples, "db", "json")
     samples.set_defaults(command=import_command, left=INTERRUPTED, shown=("benchmark.file", "trust_verdicts", "name"))
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
@@ -85,7 +84,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
-    shared.add_task(parser)
+    shared.add(parser, "task")
     parser.add_argument(
         "--model",
         metavar="GGUF",
@@ -99,24 +98,19 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
     parser.add_argument("--cross", action="store_true", help="every model describes for every model to write")
     parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
     group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
-    for name, sign, what in (
-        ("--endpoint", "URL", "forward model, e.g. http://127.0.0.1:8080/v1; repeatable"),
-        (
-            "--endpoint-model",
-            "NAME",
-            "model (default: the only one it serves); once for each server, or several of one",
-        ),
-        ("--key-variable", "VAR", "environment variable with the server's key; once for each server"),
-    ):
-        group.add_argument(name, metavar=sign, action="append", default=[], help=what)
+    said = "forward model, e.g. http://127.0.0.1:8080/v1; repeatable"
+    group.add_argument("--endpoint", metavar="URL", action="append", default=[], help=said)
+    said = "model (default: the only one it serves); once for each server, or several of one"
+    group.add_argument("--endpoint-model", metavar="NAME", action="append", default=[], help=said)
+    said = "environment variable with the server's key; once for each server"
+    group.add_argument("--key-variable", metavar="VAR", action="append", default=[], help=said)
     group.add_argument("--backward-endpoint", metavar="URL", help="backward model (default: the forward model)")
     group.add_argument("--backward-endpoint-model", metavar="NAME", default="", help="the same for the backward model")
     group.add_argument("--backward-key-variable", metavar="VAR", default="", help="the same for the backward model")
     for each in ENDPOINT.values():
         shared.add_setting(group, each)
     shared.add_settings(parser, shared.SETTINGS, base)
-    shared.add_database(parser)
-    shared.add_json(parser)
+    shared.add(parser, "db", "json")
 
 
 def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
@@ -194,8 +188,12 @@ def run_command(options: argparse.Namespace) -> int:
 
     if options.resume is None:
         _project(options)
-    else:
-        _require_run(options)
+        return _headless(work, options)
+    with open_reader(shared.database(options)) as reader:  # only reads: a wrong name makes no database
+        root = reader.run_project_root(options.resume)
+    if options.project is not None and options.project.resolve() != root.resolve():
+        problem = f"Run {options.resume} was made on {root}, not on {options.project}."
+        raise UserError(problem, "Leave PROJECT out to resume it, or leave --resume out to start a new run.")
     return _headless(work, options)
 
 
@@ -213,15 +211,6 @@ def unheeded_options(options: argparse.Namespace) -> list[str]:
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
     known = {**shared.SETTINGS, **ENDPOINT}
     return sorted(known[n].option if n in known else f"--{n.replace('_', '-')}" for n in given - heeded)
-
-
-def _require_run(options: argparse.Namespace) -> None:
-    """Require the run to be there, and of the project if one is named. Only reads: a wrong name makes no database."""
-    with open_reader(shared.database(options)) as reader:
-        root = reader.run_project_root(options.resume)
-    if options.project is not None and options.project.resolve() != root.resolve():
-        problem = f"Run {options.resume} was made on {root}, not on {options.project}."
-        raise UserError(problem, "Leave PROJECT out to resume it, or leave --resume out to start a new run.")
 
 
 def _project(options: argparse.Namespace) -> Path:
@@ -287,7 +276,8 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
             display.notify(text)
         if len(problems) > SHOWN:
             display.notify(f"And {len(problems) - SHOWN} more such problems; `runs --json` names all.")
-        status = _status(finished)
+        whole = not finished.problems and all(run.status == "finished" for run in finished.runs)
+        status = INTERRUPTED if finished.stopped else 0 if whole else 1
         if status and finished.runs:
             # Any run of a series takes up the whole of it.
             unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
@@ -309,14 +299,6 @@ def _opened(database: Path) -> Iterator[Store]:
     finally:
         if unused:
             database.unlink()
-
-
-def _status(finished: SeriesFinished) -> int:
-    """Return the exit status: all done, something could not be evaluated, or stopped."""
-    if finished.stopped:
-        return INTERRUPTED
-    whole = not finished.problems and all(run.status == "finished" for run in finished.runs)
-    return 0 if whole else 1
 
 
 def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Namespace) -> None:

@@ -14,27 +14,26 @@ from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import answers_json, score_json
 from rtc_inspector.app.output import print_json, terminal, writing, written
 from rtc_inspector.core.analyses.costs import Spent, spent, words
+from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.store.exchange import lm_eval_results, write_inspect, write_parquet
 from rtc_inspector.core.store.export import write_csv, write_jsonl
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Estimate
 
 
 def add_commands(commands: Any) -> None:
     """Add `runs`, `report` and `export`."""
     runs = commands.add_parser("runs", help="the runs in a database")
-    shared.add_database(runs)
-    shared.add_json(runs)
+    shared.add(runs, "db", "json")
     runs.set_defaults(command=runs_command)
     report = commands.add_parser("report", help="one self-contained HTML page about a run")
-    shared.add_run(report)
+    shared.add(report, "db", "run")
     report.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the page is written")
     report.set_defaults(command=report_command)
     export = commands.add_parser("export", help="every code sample of a run with its description and verdict")
-    shared.add_run(export)
+    shared.add(export, "db", "run")
     export.add_argument(
         "--format",
         choices=("jsonl", "csv", "parquet", "inspect", "lm-eval"),
@@ -54,8 +53,15 @@ def runs_command(options: argparse.Namespace) -> int:
     if options.json:
         for row, cost in rows:
             print_json(_run_values(row, cost))
-    else:
-        _print_runs(rows)
+        return 0
+    # Facts stand below one another in a cell: side by side they would not fit 80 columns.
+    table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
+    for row, cost in rows:
+        about = f"{row.project_name}\n{row.task}\n{row.model_name}"
+        day, _, time = row.started_at[:16].partition("T")
+        status = f"{row.status}\n{row.items_complete}/{row.items_expected}\n{day}\n{time}"
+        table.add_row(str(row.id), about, status, "\n".join(filter(None, (_figures(row), words(cost)))))
+    terminal().print(table)
     return 0
 
 
@@ -69,17 +75,6 @@ def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
     values["spent"] = [{**dataclasses.asdict(each), "tokens_per_second": each.speed} for each in cost]
     values["answers"] = answers_json(row.answers)
     return values | {"measures": scores, "remarks": row.remarks} | round_trip
-
-
-def _print_runs(rows: list[tuple[RunRow, list[Spent]]]) -> None:
-    """Print the runs as a table, with facts below one another in a cell: side by side they would not fit 80 columns."""
-    table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
-    for row, cost in rows:
-        about = f"{row.project_name}\n{row.task}\n{row.model_name}"
-        day, _, time = row.started_at[:16].partition("T")
-        status = f"{row.status}\n{row.items_complete}/{row.items_expected}\n{day}\n{time}"
-        table.add_row(str(row.id), about, status, "\n".join(filter(None, (_figures(row), words(cost)))))
-    terminal().print(table)
 
 
 def _figures(row: RunRow) -> str:
@@ -96,21 +91,13 @@ def _figures(row: RunRow) -> str:
     if kind.difference is not None and kind.difference.less is not None and row.secondary.value is not None:
         less = kind.measure(kind.difference.less[1])
         named.append((f"over {less.title}", row.scores.get(less.name, NOTHING)))
-    before = [False, *(score.few for _, score in named)]
-    lines = [
-        f"{title} {_text(score)}{', few' if score.few and not told else ''}"
-        for (title, score), told in zip(named, before, strict=False)
-    ]
+    lines, few = [], False
+    for title, score in named:
+        n = "" if score.low is None else f", n {score.n}"
+        lines.append(f"{title} {bounded(score, '')}{n}{', few' if score.few and not few else ''}")
+        few = score.few
     cut = [(kind.measure(name).title, row.scores[name].value) for name in ("cut", "limited") if name in row.scores]
     return "\n".join([*lines, *(f"{title} {share:.2f}" for title, share in cut if share), *row.remarks])
-
-
-def _text(score: Estimate) -> str:
-    if score.value is None:
-        return "-"
-    if score.low is None or score.high is None:
-        return f"{score.value:.2f}"
-    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f}), n {score.n}"
 
 
 def report_command(options: argparse.Namespace) -> int:

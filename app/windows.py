@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.output import bundles_folder, default_database
+from rtc_inspector.app.output import bundles_folder
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.platform import call, needs_display
@@ -22,22 +22,18 @@ from rtc_inspector.core.source.notebook import has_notebooks
 def add_commands(commands: Any) -> None:
     """Add `open`."""
     opening = commands.add_parser("open", help="the window on a project, a benchmark file, a notebook or a bundle")
-    shared.add_project(opening)
-    shared.add_database(opening)
+    shared.add(opening, "project", "db")
     opening.set_defaults(command=open_project)
 
 
-def open_last(options: argparse.Namespace) -> int:
-    """Open the window on the last project."""
-    return show(None, default_database(), None)
-
-
 def open_project(options: argparse.Namespace) -> int:
-    """Open the window on a named project; a file of directives, problems or cells stands for one generated from it.
+    """Open the window on a project, or on the last one; a file of problems or cells stands for one generated from it.
 
     A bundle of a run is unpacked once, and shown with its own database; without a screen it is said where that is.
     """
-    project: Path = options.project
+    project: Path | None = options.project
+    if project is None:
+        return show(None, shared.database(options), None)
     if project.suffix == ".zip" and project.is_file():
         from rtc_inspector.core.run.bundle import unpack  # the engine, which the window loads later else
 
@@ -63,12 +59,10 @@ def has_screen() -> bool:
         return True
     display = os.environ.get("DISPLAY", "")
     local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
-    return _answers(f"/tmp/.X11-unix/X{local[1]}") if local else bool(display)
-
-
-def _answers(path: str) -> bool:
-    """Return whether an X server listens at its usual socket, in the file system or (Linux) beside it."""
-    for address in (path, f"\0{path}"):
+    if not local:
+        return bool(display)
+    path = f"/tmp/.X11-unix/X{local[1]}"
+    for address in (path, f"\0{path}"):  # in the file system or (Linux) beside it
         with suppress(OSError):
             call(address)
             return True
@@ -80,7 +74,11 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
 
     Raises UserError where there is no screen.
     """
-    _require_screen()
+    if not has_screen():
+        raise UserError(
+            "There is no screen to open a window on.",
+            "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",
+        )
     try:
         from rtc_inspector.app.gui import open_window
     except ImportError as error:
@@ -90,12 +88,3 @@ def show(project: Path | None, database: Path, start: RunSettings | None) -> int
         ) from error
 
     return open_window(project, database, start)
-
-
-def _require_screen() -> None:
-    """Raise UserError unless there is a screen: Qt would end the process without one."""
-    if not has_screen():
-        raise UserError(
-            "There is no screen to open a window on.",
-            "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",
-        )
