@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
-from rtc_inspector.app.output import bundles_folder, print_json, terminal
+from rtc_inspector.app.output import bundles_folder, print_json, print_table, terminal
 from rtc_inspector.app.running import stopping
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
@@ -142,7 +141,5 @@ def _print_end(console: Console, replayed: Replay) -> None:
     if not replayed.environment:
         console.print("The environment is the same, as far as it is recorded.")
         return
-    table = Table("what differs in the environment", "when the run was made", "now")
-    for each in replayed.environment:
-        table.add_row(each.what, each.before or "-", each.now or "-")
-    console.print(table, soft_wrap=False)
+    rows = [(each.what, each.before or "-", each.now or "-") for each in replayed.environment]
+    print_table(("what differs in the environment", "when the run was made", "now"), rows)

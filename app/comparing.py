@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from rtc_inspector.app import ci
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
 from rtc_inspector.app.figures import print_figures
-from rtc_inspector.app.output import print_json, terminal, written
+from rtc_inspector.app.output import print_json, print_table, terminal, written
 from rtc_inspector.core.analyses.registry import ANALYSES, SCORED, analyse
 from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.compare import compare_runs
@@ -23,14 +19,11 @@ from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.comparison.words import pair_row, summary_row, write_pairs_csv
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures.reading import to_json
-from rtc_inspector.core.kinds import counted, task
+from rtc_inspector.core.kinds import task
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.waiting import no_poll
-
-SHOWN = 20
-"""Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
 
 
 def add_commands(commands: Any) -> None:
@@ -161,33 +154,19 @@ def _print(comparison: Comparison) -> None:
         ("difference", *(words.bounded(each.score) for _, each, _ in figures)),
         (nouns, *(str(each.items) for _, each, _ in figures)),
     ]
-    _print_table(console, ("", *(title for title, _, _ in figures)), rows)
+    print_table(("", *(title for title, _, _ in figures)), rows, right=True)
     if comparison.settings:
-        _print_table(console, ("what differs", *runs), comparison.settings, right=False)
+        print_table(("what differs", *runs), comparison.settings)
     ordered = sorted(files, key=lambda file: (-abs(file.difference), file.path))
     rows = [(each.path, *_differing(each.first, each.second, each.difference), str(each.items)) for each in ordered]
-    _print_table(console, (place, *runs, "difference", nouns), rows, place)
+    print_table((place, *runs, "difference", nouns), rows, right=True, rest=place)
     if pairs:
         rows = [
             (ci.place(each.first), *_differing(each.first.headline, each.second.headline, each.difference))
             for each in pairs
         ]
-        _print_table(console, ("disagreement", *runs, "difference"), rows, "disagreement")
+        print_table(("disagreement", *runs, "difference"), rows, right=True, rest="disagreement")
 
 
 def _differing(first: float | None, second: float | None, difference: float) -> tuple[str, str, str]:
     return f"{first:.2f}", f"{second:.2f}", f"{difference:+.2f}"
-
-
-def _print_table(
-    console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], noun: str = "", right: bool = True
-) -> None:
-    """Print the first rows; where there are more, say how many more of `noun`."""
-    table = Table()
-    for at, head in enumerate(heads):
-        table.add_column(head, justify="right" if right and at else "left")
-    for row in rows[:SHOWN]:
-        table.add_row(*row)
-    if len(rows) > SHOWN:
-        table.caption = f"and {counted(len(rows) - SHOWN, noun)} more: see --json or --csv"
-    console.print(table, soft_wrap=False)

@@ -139,8 +139,8 @@ def _scores_table(run: RunRow) -> Table:
     table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
     if run.answers.made:
         table.add_row("answers", str(run.answers.made), run.answers.words or "all could be read", "")
-    said = [few(run.headline.n, kind.noun), *(f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks)]
-    table.caption = " ".join(filter(None, said)) or None
+    remarks = (f"{each[:1].upper()}{each[1:]}{'' if each.endswith('?') else '.'}" for each in run.remarks)
+    table.caption = " ".join(filter(None, [few(run.headline.n, kind.noun), *remarks])) or None
     return table
 
 

@@ -8,11 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-from rich.table import Table
-
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.output import print_json, taxonomy_folder, terminal, written
+from rtc_inspector.app.output import print_json, print_table, taxonomy_folder, terminal, written
 from rtc_inspector.core.analyses.agreement import Agreement, confusion_table, measure
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
@@ -92,26 +89,19 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
         return
     console.print(f"{found.coefficient}: {_text(found.overall)}; the same modes in {_share(found.same)}.")
     modes = [(names.get(each.mode, each.mode), str(each.times), _text(each.estimate)) for each in found.modes]
-    _print_table(console, ("mode, given or not", "labels", found.coefficient), modes)
+    print_table(("mode, given or not", "labels", found.coefficient), modes)
     if len(found.pairs) > 1:
         pairs = [
             (f"{each.first} and {each.second}", _share(each.same), _text(each.estimate), str(each.estimate.n))
             for each in found.pairs
         ]
-        _print_table(console, ("pair", "same modes", "Cohen's kappa", "samples"), pairs)
+        print_table(("pair", "same modes", "Cohen's kappa", "samples"), pairs)
     for pair in found.pairs:
         confused, counts = confusion_table(pair)
         if confused:
             titles = [named(mode, names) for mode in confused]
             rows = [(title, *map(str, row)) for title, row in zip(titles, counts, strict=True)]
-            _print_table(console, (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *titles), rows)
-
-
-def _print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(*heads)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+            print_table((f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *titles), rows)
 
 
 def _text(estimate: Estimate) -> str:

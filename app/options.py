@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.app.output import default_database
-from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import TASKS, configured, task
+from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.settings.project_file import read_project_file
-from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
-from rtc_inspector.core.source.benchmark import is_benchmark
-from rtc_inspector.core.source.directives import holds_directives
-from rtc_inspector.core.source.notebook import is_episodes, is_notebook
-from rtc_inspector.core.source.tables import table_in
+from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, described, value_of, with_values
+from rtc_inspector.core.source.tasks import settings_for
 
 SETTINGS = described(RunSettings)
 """Every setting that can be given on the command line, by path; `core/settings/` describes them."""
@@ -87,7 +83,7 @@ def add_settings(
         each = SETTINGS[path]
         if each.title not in groups:
             groups[each.title] = parser.add_argument_group(_group_title(each))
-        add_setting(groups[each.title], each, note or _help(each, base))
+        add_setting(groups[each.title], each, note or _help(each, _defaults(each, base)))
     parser.set_defaults(base=base, from_file={})
     if sum(bool(action.option_strings) for action in parser._actions) > MANY:
         parser.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options and exit")
@@ -95,8 +91,7 @@ def add_settings(
 
 def add_setting(parser: Any, each: Described, said: str = "") -> None:
     """Add the option of one setting, which stays None where it is not given."""
-    said = said or f"{each.about.help} (default: {_plain(each.default)})"
-    parser.add_argument(each.option, dest=each.path, **_taken(each), help=said)
+    parser.add_argument(each.option, dest=each.path, **_taken(each), help=said or _help(each, {each.default: []}))
     if each.kind is bool:  # so that the command line can say otherwise than a project's file
         parser.add_argument(
             each.opposite, dest=each.path, action="store_const", const=each.default, help=argparse.SUPPRESS
@@ -138,27 +133,30 @@ def _taken(each: Described) -> dict[str, Any]:
     return {"type": read, "metavar": sign} | ({"action": "append"} if each.many else {})
 
 
-def _help(each: Described, base: RunSettings) -> str:
+def _defaults(each: Described, base: RunSettings) -> dict[Any, list[str]]:
+    """Return a setting's defaults, each with the tasks that have it."""
+    found: dict[Any, list[str]] = {}
+    for kind in TASKS.values():
+        if kind.has(each.path):
+            found.setdefault(value_of(configured(base, kind.name), each.path), []).append(kind.name)
+    return found
+
+
+def _help(each: Described, defaults: Mapping[Any, list[str]]) -> str:
     """Return a setting's help and its default, with a method's own default where they differ."""
-    # argparse takes a single % for a place to fill in.
-    words = each.about.help.replace("%", "%%")
+    words = each.about.help.replace("%", "%%")  # a single % is a place to fill in, for argparse
     if each.kind is bool:
         return words
     if each.many:
         return f"{words}; repeatable (default: {each.about.unset})"
-    by_kind: dict[str, list[str]] = {}
-    for kind in TASKS.values():
-        if kind.has(each.path):
-            value = value_of(configured(base, kind.name), each.path)
-            by_kind.setdefault(each.about.unset if value is None else _plain(value), []).append(kind.name)
-    first, *others = by_kind.items()
-    defaults = [first[0], *(f"{text} for {', '.join(names)}" for text, names in others)]
-    return f"{words} (default: {'; '.join(defaults)})"
-
-
-def _plain(value: object) -> str:
-    """`600` also for 600.0."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    texts = [
+        each.about.unset if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
+        for value in defaults
+    ]
+    rest = (
+        f"{text} for {', '.join(names)}" for text, names in zip(texts[1:], list(defaults.values())[1:], strict=True)
+    )
+    return f"{words} (default: {'; '.join([texts[0], *rest])})" if texts[0] else words
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -185,60 +183,6 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
     """Return the settings that the options give, with the defaults of the task. Raises UserError."""
     return settings_for(options.project, options.task, given_settings(options), options.base)
-
-
-def settings_for(
-    project: Path | None, named: str | None, given: Mapping[str, Any], base: RunSettings | None = None
-) -> RunSettings:
-    """Return the settings given by path, with the defaults of the task: the one `named`, else by what the project is.
-
-    A project that is a file of problems or cells is what these come from. Raises UserError.
-    """
-    if project is not None and project.is_dir():
-        project = table_in(project) or project
-    kind = task(named) if named else None
-    wanted = kind is not None and kind.source.file == "benchmark.file"
-    own = kind is not None and kind.source.functions and project is not None and project.is_dir()
-    values = dict(given)
-    if project is not None and ((wanted and not own) or _file_drawn(project)):
-        values.setdefault("benchmark.file", str(project.resolve()))
-    settings = with_values(configured(base or RunSettings(), _task_name(project, named, given)), values)
-    check(settings)
-    return settings
-
-
-def _file_drawn(project: Path) -> str:
-    """Return what a file in the place of a project says of the items that are drawn; empty for a folder."""
-    if project.is_dir():
-        return ""
-    if is_notebook(project) or is_episodes(project):
-        return "cells"
-    return "problems" if is_benchmark(project) or holds_directives(project) else ""
-
-
-def _task_name(project: Path | None, named: str | None, given: Mapping[str, Any]) -> str:
-    """Return the task's name: without one that of the file that is named, else synthesis. Raises UserError."""
-    drawn = _file_drawn(project) if project is not None else ""
-    if "directive.words" in given:
-        wanted = next(kind.name for kind in TASKS.values() if kind.source.words)
-        if named not in (None, wanted):
-            raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
-        return wanted
-    words = project is not None and holds_directives(project)
-    sources = (
-        ("--edits", "edit.file" in given, "history"),
-        ("--benchmark", "benchmark.file" in given, "problems"),
-        ("A file of directives" if words else "A benchmark file", drawn == "problems", drawn),
-        ("A notebook", drawn == "cells", drawn),
-    )
-    for option, there, part in sources:
-        kinds = [kind for kind in TASKS.values() if kind.source.name == part]
-        takes = [kind.name for kind in kinds if kind.source.words or not (words and drawn == part)]
-        if there and named and named not in takes:
-            raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
-        if there:
-            return named or takes[0]
-    return named or RunSettings().task
 
 
 # --------------------------------------------------------------------------- the project's own file

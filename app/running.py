@@ -13,13 +13,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rich.table import Table
-
 from rtc_inspector.app import ci
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display, duration, print_result
 from rtc_inspector.app.figures import print_figures
-from rtc_inspector.app.output import print_json, terminal
+from rtc_inspector.app.output import print_json, print_table
 from rtc_inspector.app.windows import has_screen, show
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import Cancelled, UserError
@@ -155,10 +153,8 @@ def _print_settings(options: argparse.Namespace) -> int:
         for option, value, origin in rows:
             print_json({"option": option, "value": value, "from": origin})
         return 0
-    table = Table("option", "value", "from")
-    for option, value, origin in rows:
-        table.add_row(option, "-" if value in (None, "", ()) else str(value), origin)
-    terminal().print(table)
+    texts = [(option, "-" if value in (None, "", ()) else str(value), origin) for option, value, origin in rows]
+    print_table(("option", "value", "from"), texts)
     return 0
 
 

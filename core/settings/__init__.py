@@ -101,7 +101,7 @@ class OracleSettings:
     )
     build_command: str = setting(
         "",
-        "shell command that is run before it, for each candidate",
+        "shell command that is run before it, for each piece of code that is judged",
         label="Build command",
         sign="COMMAND",
         unset="none",
@@ -132,7 +132,7 @@ class OracleSettings:
     )
     workers: int | None = setting(
         None,
-        "candidates judged at a time",
+        "pieces of code judged at a time",
         label="Judged at a time",
         unset="on the cores that the model leaves",
         resumable=True,
@@ -172,7 +172,7 @@ class OracleSettings:
     )
     confirm_whole_suite: bool = setting(
         True,
-        "trust the tests that cover a candidate alone, without the whole suite",
+        "trust the covering tests alone, without the whole suite",
         label="Confirm by the whole suite",
         option="--no-whole-suite",
         rare=True,

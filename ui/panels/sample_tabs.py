@@ -226,7 +226,7 @@ _ABSENT = "This test left no message."
 _NATIVE = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)')
 _SHORT = re.compile(r"^(?P<path>[^\s:]+\.pyi?):(?P<line>\d+):", re.MULTILINE)
 """How tracebacks name a line: Python's own, and those of pytest."""
-_CUT_SHORT = "No test results", "The candidate did not get as far as the end of a test."
+_CUT_SHORT = "No test results", "The code did not get as far as the end of a test."
 _NO_TESTS = "No tests were run", "The text alone was judged, against the code it should be."
 
 
