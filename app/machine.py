@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -46,7 +45,7 @@ from rtc_inspector.core.models.process import Crashed
 from rtc_inspector.core.models.styles import Calibration, expected_style, keep_calibration
 from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
-from rtc_inspector.core.packages import QT, system_install
+from rtc_inspector.core.packages import QT, pip_install, system_install
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings
 
@@ -328,7 +327,7 @@ def _llama() -> Finding:
         remember_crash(False)
         return f"{usual}, with extra buffers and without them"
 
-    remedy = f'Install it with `"{sys.executable}" -m pip install llama-cpp-python`; it needs a C++ compiler.'
+    remedy = f"Install it with `{pip_install()} llama-cpp-python`; it needs a C++ compiler."
     finding = _tried("llama.cpp", attempt, remedy)
     if finding.works and finding.detail.count(WITHOUT_EXTRA_BUFFERS):
         return replace(finding, remedy=f"For all of its speed build it anew: `{rebuild_without_amx()}`.")

