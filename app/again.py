@@ -12,7 +12,8 @@ from rich.console import Console
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
-from rtc_inspector.app.output import bundles_folder, print_json, print_table, terminal
+from rtc_inspector.app.options import bundles_folder
+from rtc_inspector.app.output import print_json, print_table, terminal
 from rtc_inspector.app.running import stopping
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted

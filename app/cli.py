@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rtc_inspector.app import windows
-from rtc_inspector.app.options import USUAL, heed_project_file
-from rtc_inspector.app.output import error_file
+from rtc_inspector.app.options import USUAL, error_file, heed_project_file
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import Bug, Cancelled, InspectorError
 
@@ -123,8 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         _say_no_more()
-        left: int = options.left
-        return left
+        return int(options.left)
     except OSError as error:
         where = f"{error.filename} cannot be used" if error.filename else "The system refused something"
         print(f"{where}: {error.strerror or error}.\n{_OPEN_UP}", file=sys.stderr)

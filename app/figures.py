@@ -38,18 +38,16 @@ def print_figures(figures: Sequence[Figure]) -> None:
 
 def figure_table(figure: Table) -> RichTable:
     """Return a table as rich draws it; of a long one the first rows, and how many there are more."""
-    table = RichTable(title=figure.title, title_justify="left")
+    table = RichTable(title=figure.title, title_justify="left", caption=_more(len(figure.rows)))
     for column in figure.columns:
         table.add_column(column.label, justify="left" if column.form == "text" else "right")
     for row in figure.rows[:SHOWN]:
         table.add_row(*row_words(figure, row), style=STYLES[row.tone])
-    return _counted(table, len(figure.rows))
-
-
-def _counted(table: RichTable, rows: int) -> RichTable:
-    if rows > SHOWN:
-        table.caption = f"and {rows - SHOWN:,} more: see --json"
     return table
+
+
+def _more(rows: int) -> str | None:
+    return f"and {rows - SHOWN:,} more: see --json" if rows > SHOWN else None
 
 
 def _drawn(figure: Figure, width: int) -> Iterator[RichTable | Text]:
@@ -85,13 +83,13 @@ def _bars(figure: Drawn) -> Iterator[Text]:
 
 def _grid(figure: Grid) -> RichTable:
     """Return a table of values in their colours; a dot for what is not defined."""
-    table = RichTable(title=figure.scale.label, title_justify="left")
+    table = RichTable(title=figure.scale.label, title_justify="left", caption=_more(len(figure.rows.names)))
     table.add_column(f"{figure.rows.label} \\ {figure.columns.label}")
     for name in figure.columns.names:
         table.add_column(name, justify="right")
     for row, cells in list(cells_of(figure))[:SHOWN]:
         table.add_row(row, *(Text(c.words or "·", style=_style(c.ink) if c.ink else "dim") for c in cells))
-    return _counted(table, len(figure.rows.names))
+    return table
 
 
 def _style(ink: Ink) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rtc_inspector import resources
-from rtc_inspector.app.output import bundles_folder, taxonomy_folder
+from rtc_inspector.app.options import bundles_folder, taxonomy_folder
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.files import hold_open
 from rtc_inspector.ui.main_window import MainWindow

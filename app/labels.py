@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TextIO
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.output import print_json, print_table, taxonomy_folder, terminal, written
+from rtc_inspector.app.options import taxonomy_folder
+from rtc_inspector.app.output import print_json, print_table, terminal, written
 from rtc_inspector.core.analyses.agreement import Agreement, confusion_table, measure
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError

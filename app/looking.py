@@ -98,8 +98,6 @@ def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise UserError(
-            f"{path} cannot be read: {error.strerror}.", "Name a file with the replacement text."
-        ) from error
+        raise UserError(f"{path} cannot be read: {error.strerror}.", "Name a file with the replacement.") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text.", "Save the replacement text as UTF-8.") from error

@@ -49,9 +49,6 @@ from rtc_inspector.core.packages import QT, pip_install, system_install
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings
 
-DOWNLOAD = "download"
-"""The first word behind `models` that names no folder."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -109,7 +106,7 @@ def models_command(options: argparse.Namespace) -> int:
 
     `download` as the first word fetches one.
     """
-    if options.folders[:1] == [Path(DOWNLOAD)]:
+    if options.folders[:1] == [Path("download")]:
         return _fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
         return _ask_server(options)

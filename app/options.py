@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and where RTC Inspector keeps its own files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rtc_inspector.app.output import default_database
+import platformdirs
+
+from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.settings.project_file import read_project_file
@@ -183,6 +185,34 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
     """Return the settings that the options give, with the defaults of the task. Raises UserError."""
     return settings_for(options.project, options.task, given_settings(options), options.base)
+
+
+# --------------------------------------------------------------------------- our own files
+
+
+def default_database() -> Path:
+    """Return the database used when none is named; its folder is made. Raises UserError when it cannot be."""
+    folder = Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The folder {folder} cannot be made: {error.strerror}.", "Name a database by --db.") from error
+    return folder / "runs.sqlite"
+
+
+def bundles_folder() -> Path:
+    """Return the folder where bundles that were opened are unpacked; it need not exist."""
+    return Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False)) / "bundles"
+
+
+def taxonomy_folder() -> Path:
+    """Return the folder of a user's own error modes; it need not exist."""
+    return Path(platformdirs.user_config_dir("rtc-inspector", appauthor=False))
+
+
+def error_file() -> Path:
+    """Return the file that keeps the trace of the last error nobody expected; its folder need not exist."""
+    return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"
 
 
 # --------------------------------------------------------------------------- the project's own file

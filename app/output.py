@@ -1,4 +1,4 @@
-"""Where RTC Inspector keeps its own files, and what commands write: files, and lines and tables on standard output."""
+"""What commands write for users: files, and lines and tables on standard output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-import platformdirs
 from rich.console import Console
 from rich.table import Table
 
@@ -65,30 +64,3 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: bool
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one object on a line of its own, at once: a script may wait for it."""
     print(json.dumps(values, ensure_ascii=False), flush=True)
-
-
-def default_database() -> Path:
-    """Return the database used when none is named; its folder is made. Raises UserError when it cannot be."""
-    folder = Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"The folder {folder} cannot be made: {error.strerror}.", "Name a database with --db."
-        ) from error
-    return folder / "runs.sqlite"
-
-
-def bundles_folder() -> Path:
-    """Return the folder where bundles that were opened are unpacked; it need not exist."""
-    return Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False)) / "bundles"
-
-
-def taxonomy_folder() -> Path:
-    """Return the folder of a user's own error modes; it need not exist."""
-    return Path(platformdirs.user_config_dir("rtc-inspector", appauthor=False))
-
-
-def error_file() -> Path:
-    """Return the file that keeps the trace of the last error nobody expected; its folder need not exist."""
-    return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"

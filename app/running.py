@@ -195,9 +195,8 @@ def run_command(options: argparse.Namespace) -> int:
 
 def resumed_with(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that were given and may be others from now on, by path."""
-    known = {**shared.SETTINGS, **ENDPOINT}
-    given = {path: value for path, value in vars(options).items() if path in known and value is not None}
-    return {path: value for path, value in given.items() if known[path].about.resumable}
+    known = [path for path, each in {**shared.SETTINGS, **ENDPOINT}.items() if each.about.resumable]
+    return {path: value for path, value in vars(options).items() if path in known and value is not None}
 
 
 def unheeded_options(options: argparse.Namespace) -> list[str]:
@@ -276,8 +275,8 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
         status = INTERRUPTED if finished.stopped else 0 if whole else 1
         if status and finished.runs:
             # Any run of a series takes up the whole of it.
-            unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
-            display.notify(_go_on([*unfinished, finished.runs[-1].run_id][0], database))
+            left = next((run for run in finished.runs if run.status != "finished"), finished.runs[-1])
+            display.notify(_go_on(left.run_id, database))
     return status or missed
 
 

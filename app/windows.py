@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.output import bundles_folder
+from rtc_inspector.app.options import bundles_folder
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.platform import call, needs_display

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from rtc_inspector.app import comparing
+from rtc_inspector.app import output
 from rtc_inspector.app.cli import main
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
@@ -28,7 +28,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_runs_are_told_in_words_and_tables(
     database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "SHOWN", 5)
+    monkeypatch.setattr(output, "SHOWN", 5)
     assert main(["compare", "1", "2", "--db", str(database)]) == 0
     said = capsys.readouterr().out
     for words in (
