@@ -12,7 +12,6 @@ from rich.console import Console
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
-from rtc_inspector.app.options import bundles_folder
 from rtc_inspector.app.output import print_json, print_table, terminal
 from rtc_inspector.app.running import stopping
 from rtc_inspector.core.errors import UserError
@@ -53,7 +52,7 @@ def replay_command(options: argparse.Namespace) -> int:
     console = terminal(soft_wrap=True)
     database = shared.database(options)
     if is_bundle(database):
-        database = unpack(database, bundles_folder()).database
+        database = unpack(database, shared.bundles_folder()).database
     with open_reader(database) as reader, Display(options.json) as display, stopping(control):
 
         def show(sample: Replayed) -> None:

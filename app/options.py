@@ -236,7 +236,8 @@ def settings_rows(options: argparse.Namespace, settings: RunSettings) -> Iterato
     """Yield each setting of such a run as its option, its value, and where that comes from."""
     given, usual = given_settings(options), configured(options.base, settings.task)
     files = {name: path.name for name, path in options.from_file.items()}
-    yield "--task", settings.task, files.get("task", "command line" if options.task else "default")
+    drawn = "default" if settings.task == RunSettings().task else "what is named"
+    yield "--task", settings.task, files.get("task", "command line") if options.task else drawn
     for place, model in (("--model", settings.forward), ("--backward-model", settings.backward)):
         names = _INSTEAD[place != "--model"]
         said = next((files.get(each, "command line") for each in names if getattr(options, each, None)), "default")

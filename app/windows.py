@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rtc_inspector.app import options as shared
-from rtc_inspector.app.options import bundles_folder
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.packages import QT, system_install
 from rtc_inspector.core.platform import call, needs_display
@@ -37,13 +37,14 @@ def open_project(options: argparse.Namespace) -> int:
     if project.suffix == ".zip" and project.is_file():
         from rtc_inspector.core.run.bundle import unpack  # the engine, which the window loads later else
 
-        unpacked = unpack(project, bundles_folder())
+        unpacked = unpack(project, shared.bundles_folder())
         if unpacked.changed:
             print(f"{unpacked.changed} Have it sent again, or rely on none of its figures.", file=sys.stderr)
         if not has_screen():
-            print(f"Run {unpacked.run_id} is in {unpacked.database}, its source in {unpacked.root}.")
-            print(f"There is no screen: look at it with `rtc-inspector analyse {unpacked.run_id} --db FILE`, or write")
-            print(f"a page of it, `rtc-inspector report --db FILE --run {unpacked.run_id} --out report.html`.")
+            named, run = f"--db {shlex.quote(str(unpacked.database))}", unpacked.run_id
+            print(f"Run {run} is in {unpacked.database}, its source in {unpacked.root}.")
+            print(f"There is no screen: look at it with `rtc-inspector analyse {run} {named}`, or write a page of it,")
+            print(f"`rtc-inspector report {named} --run {run} --out report.html`.")
             return 0
         return show(unpacked.root, unpacked.database, None)
     if project.is_file() or has_notebooks(project):
