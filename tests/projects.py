@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import site
 import subprocess
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,3 +66,16 @@ def write_shop(root: Path) -> Path:
     (root / "tests" / "test_shop.py").write_text(TESTS)
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
     return root
+
+
+def write_environment(folder: Path) -> Path:
+    """Make a virtual environment that holds pytest and nothing else; return its Python."""
+    folder.chmod(0o755)
+    venv.create(folder / "env", symlinks=True)
+    (target,) = (folder / "env" / "lib").glob("*/site-packages")
+    packages = Path(site.getsitepackages()[0])
+    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+        for source in (packages / name, *packages.glob(f"{name}-*.dist-info")):
+            shutil.copytree(source, target / source.name)
+    shutil.copy2(packages / "py.py", target)
+    return folder / "env" / "bin" / "python"

@@ -8,12 +8,15 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from projects import write_environment
 from sandbox_driver import ENGINE_SCRIPT, needs_landlock
 from small_model import write_small_model
 
 from rtc_inspector.core.errors import SandboxError
+from rtc_inspector.core.oracle import interpreter
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
 from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
@@ -41,6 +44,15 @@ def docker_engine() -> Iterator[str]:
             yield address
         finally:
             subprocess.run([ENGINE_SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lean_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Run small projects' tests with pytest alone: each start would import the plugins of our own tests, too."""
+    python = write_environment(tmp_path_factory.mktemp("environment", numbered=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interpreter, "sys", SimpleNamespace(executable=str(python)))
+        yield python
 
 
 @pytest.fixture(scope="session")

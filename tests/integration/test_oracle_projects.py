@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,89 +43,166 @@ def opening() -> Iterator[Open]:
         project.oracle.close()
 
 
-def judged(project: Opened, path: str, old: str, new: str) -> Outcome:
-    verdict = project.oracle.judge(project.candidate(path, old, new), project.tests)
+def judged(project: Opened, path: str, old: str, new: str, part: str = "") -> Outcome:
+    verdict = project.oracle.judge(project.candidate(path, old, new), of(project.tests, part))
     print(verdict)  # noqa: T201 - shown where the outcome is not the expected one
     return verdict.outcome
 
 
-def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open) -> None:
-    write(
-        tmp_path,
-        {
-            "thing.py": "def one():\n    return 1\n",
-            "test_thing.py": (
-                "import os, pytest, thing\nSEEN = []\n"
-                "def test_one(): assert thing.one() == 1\n"
-                "def test_wrong(): assert thing.one() == 2\n"
-                "@pytest.mark.skip(reason='not now')\ndef test_skipped(): pass\n"
-                "@pytest.mark.xfail\ndef test_expected(): assert 0\n"
-                "def test_first(): SEEN.append(1)\n"
-                "def test_second(): assert SEEN\n"
-                "def test_writes(): open(os.path.join(os.path.dirname(__file__), 'thing.py'), 'a')\n"
-            ),
-        },
-    )
-    project = opening(tmp_path)
-    assert [test.node_id for test in project.suite.tests] == ["test_thing.py::test_one", "test_thing.py::test_first"]
-    reasons = {name.rpartition("::")[2]: reason for name, reason in project.suite.excluded.items()}
+CASE = "import unittest, pair\nclass Case(unittest.TestCase):\n    def test(self): assert pair.{}() == 1\n"
+READER = "import inspect\n\n\ndef first(function):\n    return inspect.getsource(function)[:3]\n"
+LAYOUTS = {
+    "thing.py": "def one():\n    return 1\n",
+    "test_thing.py": (
+        "import os, pytest, thing\nSEEN = []\n"
+        "def test_one(): assert thing.one() == 1\n"
+        "def test_wrong(): assert thing.one() == 2\n"
+        "@pytest.mark.skip(reason='not now')\ndef test_skipped(): pass\n"
+        "@pytest.mark.xfail\ndef test_expected(): assert 0\n"
+        "def test_first(): SEEN.append(1)\n"
+        "def test_second(): assert SEEN\n"
+        "def test_writes(): open(os.path.join(os.path.dirname(__file__), 'thing.py'), 'a')\n"
+    ),
+    "data.cfg": "1",
+    "closed/examples": "",
+    ".hypothesis/examples": "",
+    "test_data.py": (
+        "import os, pathlib, thing\n"
+        "def test_data(): pathlib.Path(__file__).with_name('data.cfg').read_text()\n"
+        "def test_examples():\n    assert thing.one() == 1\n"
+        "    folder = pathlib.Path(os.environ['HYPOTHESIS_STORAGE_DIRECTORY'])\n"
+        "    folder.mkdir()\n    (folder / 'examples').write_text('kept')\n"
+    ),
+    "seen.py": "SEEN = []\n\n\ndef see():\n    SEEN.append(1)\n",
+    "test_seen.py": (
+        "import seen\ndef test_a(): seen.see()\ndef test_b(): assert seen.SEEN\ndef test_c(): seen.see()\n"
+    ),
+    "src/shop/__init__.py": "",
+    "src/shop/basket.py": SHOP,
+    "tests/test_basket.py": SHOP_TESTS,
+    "src/space/part/one.py": "def one():\n    return 1\n",
+    "src/space/other/two.py": "from space.part.one import one\n\n\ndef two():\n    return one() + 1\n",
+    "tests/unit/test_space.py": "from space.other.two import two\ndef test_two(): assert two() == 2\n",
+    "told.py": 'def one():\n    """One.\n\n    >>> one()\n    1\n    """\n    return 1\n',
+    "test_told.py": (
+        "import doctest, unittest, told\n\n\n"
+        "def load_tests(loader, tests, ignore):\n"
+        "    tests.addTests(doctest.DocTestSuite(told))\n    return tests\n"
+    ),
+    "pair.py": "def one():\n    return 1\n\n\ndef two():\n    return 1 + 0\n",
+    "suite/__init__.py": (
+        "import os\n\n\ndef load_tests(loader, tests, pattern):\n    here = os.path.dirname(__file__)\n"
+        "    tests.addTests(loader.discover(here, pattern=pattern))\n"
+        "    tests.addTests(loader.discover(here, pattern='check_*.py'))\n    return tests\n"
+    ),
+    "suite/check_two.py": CASE.format("two"),
+    "suite/test_one.py": CASE.format("one"),
+    "again.py": "def one():\n    return 1\n",
+    "test_again.py": (
+        "import importlib, again\n\ndef test_one():\n    importlib.reload(again)\n    assert again.one() == 1\n"
+    ),
+    "tools/a-script.py": "def two():\n    return 2\n",
+    "test_script.py": (
+        "from importlib import util\n\ndef test_two():\n"
+        "    spec = util.spec_from_file_location('script', 'tools/a-script.py')\n"
+        "    script = util.module_from_spec(spec)\n    spec.loader.exec_module(script)\n"
+        "    assert script.two() == 2\n"
+    ),
+    "tests/test_absent.py": "import nowhere_to_be_found\n",
+    "often.py": READER,
+    "once.py": READER,
+    "test_reading.py": (
+        "import often, once\n\ndef test_a(): assert often.first(test_a) == 'def'\n\n"
+        "def test_b(): assert once.first(test_a) == 'def'\n\ndef test_c(): assert often.first(test_a) == 'def'\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def layouts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """One project that is laid out in many ways, and opened once."""
+    root = write(tmp_path_factory.mktemp("layouts"), LAYOUTS)
+    root.chmod(0o755)
+    (root / "data.cfg").chmod(0o600)
+    (root / "closed").chmod(0o700)
+    (root / ".hypothesis").chmod(0o700)
+    project = Opened(root, identity_runs=2)
+    yield project
+    project.oracle.close()
+
+
+def of(names: Iterable[str], part: str) -> list[str]:
+    """Those of the tests that a part of the project has."""
+    return [name for name in names if name.startswith(part)]
+
+
+def test_untrusted_tests_are_named_with_the_reason(layouts: Opened) -> None:
+    suite = layouts.suite
+    assert of(layouts.tests, "test_thing.py") == ["test_thing.py::test_one", "test_thing.py::test_first"]
+    reasons = {name.rpartition("::")[2]: reason for name, reason in suite.excluded.items()}
     assert "assert 1 == 2" in reasons["test_wrong"]
     assert reasons["test_skipped"] == "is skipped: not now"
     assert "expected to fail" in reasons["test_expected"]
-    assert [test.node_id for test in project.suite.own_order] == ["test_thing.py::test_second"]
-    assert project.suite.not_asked == ()  # plain pytest passes none of the others either
+    assert of((test.node_id for test in suite.own_order), "test_thing.py") == ["test_thing.py::test_second"]
+    assert suite.not_asked == ()  # plain pytest passes none of the others either
     assert "test_writes" in reasons
-    assert (tmp_path / "thing.py").read_text() == "def one():\n    return 1\n"
+    assert (layouts.codebase.root / "thing.py").read_text() == "def one():\n    return 1\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's files are closed to the user that tests run as")
-def test_what_the_tests_user_cannot_read_is_said(tmp_path: Path, opening: Open) -> None:
-    write(
-        tmp_path,
-        {
-            "thing.py": "def one():\n    return 1\n",
-            "data.cfg": "1",
-            "closed/examples": "",
-            ".hypothesis/examples": "",
-            "test_thing.py": (
-                "import pathlib, thing\ndef test_one(): assert thing.one() == 1\n"
-                "def test_data(): pathlib.Path(__file__).with_name('data.cfg').read_text()\n"
-            ),
-        },
-    )
-    tmp_path.chmod(0o755)
-    (tmp_path / "data.cfg").chmod(0o600)
-    (tmp_path / "closed").chmod(0o700)
-    (tmp_path / ".hypothesis").chmod(0o700)
-    project = opening(tmp_path)
-    (said,) = (notice for notice in project.notices if "cannot be read" in notice)
-    assert said.startswith("2 files and folders") and "first closed" in said and f"chmod -R go+rX {tmp_path}" in said
-    assert "Permission denied" in project.suite.excluded["test_thing.py::test_data"]
+def test_what_the_tests_user_cannot_read_is_said(layouts: Opened) -> None:
+    (said,) = (notice for notice in layouts.notices if "cannot be read" in notice)
+    assert said.startswith("2 files and folders") and "first closed" in said
+    assert f"chmod -R go+rX {layouts.codebase.root}" in said
+    assert "Permission denied" in layouts.suite.excluded["test_data.py::test_data"]
 
 
-def test_hypothesis_keeps_its_examples_where_it_may(tmp_path: Path, opening: Open) -> None:
-    tests = (
-        "import os, pathlib, thing\ndef test_one():\n    assert thing.one() == 1\n"
-        "    folder = pathlib.Path(os.environ['HYPOTHESIS_STORAGE_DIRECTORY'])\n"
-        "    folder.mkdir()\n    (folder / 'examples').write_text('kept')\n"
-    )
-    project = opening(write(tmp_path, {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests}))
-    assert project.tests == ["test_thing.py::test_one"]
+def test_hypothesis_keeps_its_examples_where_it_may(layouts: Opened) -> None:
+    assert "test_data.py::test_examples" in layouts.tests
 
 
-def test_a_test_that_needs_any_other_before_it_is_asked_behind_them(tmp_path: Path, opening: Open) -> None:
-    write(
-        tmp_path,
-        {
-            "thing.py": "SEEN = []\n\n\ndef see():\n    SEEN.append(1)\n",
-            "test_thing.py": (
-                "import thing\ndef test_a(): thing.see()\ndef test_b(): assert thing.SEEN\ndef test_c(): thing.see()\n"
-            ),
-        },
-    )
-    project = opening(tmp_path)
-    assert [test.node_id for test in project.suite.own_order] == ["test_thing.py::test_b"]
-    assert judged(project, "thing.py", "SEEN.append(1)", "pass") is Outcome.FAIL
+def test_a_test_that_needs_any_other_before_it_is_asked_behind_them(layouts: Opened) -> None:
+    assert of((test.node_id for test in layouts.suite.own_order), "test_seen.py") == ["test_seen.py::test_b"]
+    assert judged(layouts, "seen.py", "SEEN.append(1)", "pass", "test_seen.py") is Outcome.FAIL
+
+
+def test_packages_and_a_namespace_in_a_source_folder_without_installation(layouts: Opened) -> None:
+    assert judged(layouts, "src/shop/basket.py", "RATE = 2", "RATE = 3", "tests/test_basket.py") is Outcome.FAIL
+    same = judged(layouts, "src/shop/basket.py", "item.upper()", "item.upper()  ", "tests/test_basket.py")
+    assert same is Outcome.PASS
+    assert layouts.covering("src/space/part/one.py", 2) == ["tests/unit/test_space.py::test_two"]
+    assert judged(layouts, "src/space/part/one.py", "return 1", "return 2", "tests/unit") is Outcome.FAIL
+    assert judged(layouts, "src/space/part/one.py", "return 1", "return 2 - 1", "tests/unit") is Outcome.PASS
+
+
+def test_a_file_that_cannot_be_imported_is_left_out_and_said(layouts: Opened) -> None:
+    assert not of(layouts.tests, "tests/test_absent.py")
+    assert any("test_absent.py; nowhere_to_be_found is not installed" in notice for notice in layouts.notices)
+
+
+def test_load_tests_is_honoured(layouts: Opened) -> None:
+    assert len(of(layouts.tests, "test_told.py")) == 1
+    assert judged(layouts, "told.py", "return 1", "return 2", "test_told.py") is Outcome.FAIL
+
+
+def test_load_tests_of_a_package_finds_modules_of_unusual_names(layouts: Opened) -> None:
+    assert sorted(of(layouts.tests, "suite/")) == [
+        "suite/__init__.py::load_tests::suite.check_two.Case.test",
+        "suite/test_one.py::Case::test",
+    ]
+    assert judged(layouts, "pair.py", "return 1 + 0", "return 2", "suite/") is Outcome.FAIL
+    assert judged(layouts, "pair.py", "def two():", "def two(_=0):", "suite/") is Outcome.PASS
+
+
+def test_a_module_that_is_reloaded_or_named_by_its_file_is_the_candidate(layouts: Opened) -> None:
+    assert judged(layouts, "again.py", "return 1", "return 2", "test_again.py") is Outcome.FAIL
+    assert judged(layouts, "tools/a-script.py", "return 2", "return 1", "test_script.py") is Outcome.FAIL
+
+
+def test_what_the_project_does_in_another_order_is_no_tampering(layouts: Opened) -> None:
+    """Which part of a project is the first to read a source file depends on the order of the tests."""
+    verdict = layouts.oracle.judge(layouts.candidate("once.py", "[:3]", "[0:3]"), ["test_reading.py::test_b"])
+    assert verdict.outcome is Outcome.PASS, verdict.detail
 
 
 def test_a_failure_counts_only_where_the_untouched_project_passes_the_same_tests(
@@ -204,24 +280,6 @@ def test_what_plain_pytest_asks_and_the_oracle_does_not_is_said(tmp_path: Path, 
     assert verdict.detail == "2 tests passed; 1 test of plain pytest was not asked."
 
 
-def test_packages_and_a_namespace_in_a_source_folder_without_installation(tmp_path: Path, opening: Open) -> None:
-    write(tmp_path, {"src/shop/__init__.py": "", "src/shop/basket.py": SHOP, "tests/test_basket.py": SHOP_TESTS})
-    write(
-        tmp_path,
-        {
-            "src/space/part/one.py": "def one():\n    return 1\n",
-            "src/space/other/two.py": "from space.part.one import one\n\n\ndef two():\n    return one() + 1\n",
-            "tests/unit/test_space.py": "from space.other.two import two\ndef test_two(): assert two() == 2\n",
-        },
-    )
-    project = opening(tmp_path)
-    assert judged(project, "src/shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
-    assert judged(project, "src/shop/basket.py", "item.upper()", "item.upper()  ") is Outcome.PASS
-    assert project.covering("src/space/part/one.py", 2) == ["tests/unit/test_space.py::test_two"]
-    assert judged(project, "src/space/part/one.py", "return 1", "return 2") is Outcome.FAIL
-    assert judged(project, "src/space/part/one.py", "return 1", "return 2 - 1") is Outcome.PASS
-
-
 def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening: Open) -> None:
     write(
         tmp_path,
@@ -251,85 +309,6 @@ def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening
     assert judged(project, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
 
 
-def test_load_tests_is_honoured(tmp_path: Path, opening: Open) -> None:
-    write(
-        tmp_path,
-        {
-            "thing.py": 'def one():\n    """One.\n\n    >>> one()\n    1\n    """\n    return 1\n',
-            "test_thing.py": (
-                "import doctest, unittest, thing\n\n\n"
-                "def load_tests(loader, tests, ignore):\n"
-                "    tests.addTests(doctest.DocTestSuite(thing))\n    return tests\n"
-            ),
-        },
-    )
-    project = opening(tmp_path)
-    assert len(project.tests) == 1
-    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
-
-
-def test_load_tests_of_a_package_finds_modules_of_unusual_names(tmp_path: Path, opening: Open) -> None:
-    case = "import unittest, thing\nclass Case(unittest.TestCase):\n    def test(self): assert thing.{}() == 1\n"
-    write(
-        tmp_path,
-        {
-            "thing.py": "def one():\n    return 1\n\n\ndef two():\n    return 1 + 0\n",
-            "suite/__init__.py": (
-                "import os\n\n\ndef load_tests(loader, tests, pattern):\n    here = os.path.dirname(__file__)\n"
-                "    tests.addTests(loader.discover(here, pattern=pattern))\n"
-                "    tests.addTests(loader.discover(here, pattern='check_*.py'))\n    return tests\n"
-            ),
-            "suite/check_two.py": case.format("two"),
-            "suite/test_one.py": case.format("one"),
-        },
-    )
-    project = opening(tmp_path)
-    assert sorted(project.tests) == [
-        "suite/__init__.py::load_tests::suite.check_two.Case.test",
-        "suite/test_one.py::Case::test",
-    ]
-    assert judged(project, "thing.py", "return 1 + 0", "return 2") is Outcome.FAIL
-    assert judged(project, "thing.py", "def two():", "def two(_=0):") is Outcome.PASS
-
-
-def test_a_module_that_is_reloaded_or_named_by_its_file_is_the_candidate(tmp_path: Path, opening: Open) -> None:
-    write(
-        tmp_path,
-        {
-            "thing.py": "def one():\n    return 1\n",
-            "test_thing.py": (
-                "import importlib, thing\n\ndef test_one():\n    importlib.reload(thing)\n    assert thing.one() == 1\n"
-            ),
-            "tools/a-script.py": "def two():\n    return 2\n",
-            "test_script.py": (
-                "from importlib import util\n\ndef test_two():\n"
-                "    spec = util.spec_from_file_location('script', 'tools/a-script.py')\n"
-                "    script = util.module_from_spec(spec)\n    spec.loader.exec_module(script)\n"
-                "    assert script.two() == 2\n"
-            ),
-        },
-    )
-    project = opening(tmp_path)
-    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
-    assert judged(project, "tools/a-script.py", "return 2", "return 1") is Outcome.FAIL
-
-
-READER = "import inspect\n\n\ndef first(function):\n    return inspect.getsource(function)[:3]\n"
-
-
-def test_what_the_project_does_in_another_order_is_no_tampering(tmp_path: Path, opening: Open) -> None:
-    """Which part of a project is the first to read a source file depends on the order of the tests."""
-    tests = (
-        "import often, once\n\ndef test_a(): assert often.first(test_a) == 'def'\n\n"
-        "def test_b(): assert once.first(test_a) == 'def'\n\ndef test_c(): assert often.first(test_a) == 'def'\n"
-    )
-    files = {"often.py": READER, "once.py": READER, "test_reading.py": tests}
-    project = opening(write(tmp_path, files))
-    candidate = project.candidate("once.py", "[:3]", "[0:3]")
-    verdict = project.oracle.judge(candidate, ["test_reading.py::test_b"])
-    assert verdict.outcome is Outcome.PASS, verdict.detail
-
-
 ONLY_A_SUBPROCESS = (
     "import subprocess, sys\ndef test_one():\n    code = 'import thing; assert thing.one() == 1'\n"
     "    done = subprocess.run([sys.executable{}, '-c', code], stderr=subprocess.PIPE)\n"
@@ -337,37 +316,17 @@ ONLY_A_SUBPROCESS = (
 )
 
 
-def test_interpreters_that_tests_start_see_the_candidate(tmp_path: Path, opening: Open) -> None:
-    files = {"thing.py": "def one():\n    return 1\n", "test_thing.py": ONLY_A_SUBPROCESS.format("")}
+def test_interpreters_that_tests_start_see_the_candidate_or_are_found_out(tmp_path: Path, opening: Open) -> None:
+    """One that heeds no environment sees the file alone: no candidate could ever have an effect."""
+    text, tests = "def one():\n    return 1\n", ONLY_A_SUBPROCESS
+    files = {"thing.py": text, "test_thing.py": tests.format(""), "other.py": text}
+    files["test_other.py"] = tests.replace("import thing; assert thing", "import other; assert other").format(", '-E'")
     project = opening(write(tmp_path, files))
-    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
-    assert judged(project, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
-
-
-def test_tests_that_use_another_copy_are_found_out(tmp_path: Path, opening: Open) -> None:
-    """Only an interpreter that heeds no environment sees the file: no candidate could ever have an effect."""
-    options = ", '-E'"
-    files = {"thing.py": "def one():\n    return 1\n", "test_thing.py": ONLY_A_SUBPROCESS.format(options)}
-    project = opening(write(tmp_path, files))
-    verdict = project.oracle.judge(project.candidate("thing.py", "return 1", "return 2"), project.tests)
+    assert judged(project, "thing.py", "return 1", "return 2", "test_thing.py") is Outcome.FAIL
+    assert judged(project, "thing.py", "return 1", "return 2 - 1", "test_thing.py") is Outcome.PASS
+    verdict = project.oracle.judge(project.candidate("other.py", "return 1", "return 2"), ["test_other.py::test_one"])
     assert verdict.outcome is Outcome.NOT_EXECUTED
-    assert "thing.py" in verdict.detail and verdict.detail in project.notices
-
-
-def test_that_a_file_is_imported_is_known_to_the_next_opening(
-    tmp_path: Path, opening: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    tests = "import thing\ndef test_one(): assert thing.one() == 1\n"
-    root = write(tmp_path / "project", {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests})
-    kept = tmp_path / "cache" / "rtc-inspector" / "suites" / "imported"
-    first = opening(root, cache=True)
-    assert judged(first, "thing.py", "return 1", "return 2") is Outcome.FAIL
-    assert not kept.exists()  # what fails has had an effect, and nothing needs to be asked
-    assert judged(first, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
-    (before,) = [known.stat().st_ino for known in kept.iterdir()]
-    assert judged(opening(root, cache=True), "thing.py", "return 1", "return 3 - 2") is Outcome.PASS
-    assert [known.stat().st_ino for known in kept.iterdir()] == [before]  # not asked, so not written anew
+    assert "other.py" in verdict.detail and verdict.detail in project.notices
 
 
 BROKEN: list[tuple[dict[str, str], type[Exception], str]] = [
@@ -398,14 +357,6 @@ def test_a_project_that_cannot_be_judged_says_why(
     assert "Traceback" not in str(caught.value)
 
 
-def test_a_file_that_cannot_be_imported_is_left_out_and_said(tmp_path: Path, opening: Open) -> None:
-    write(shop(tmp_path), {"tests/test_other.py": "import nowhere_to_be_found\n"})
-    project = opening(tmp_path)
-    assert len(project.tests) == 10
-    assert any("test_other.py; nowhere_to_be_found is not installed" in notice for notice in project.notices)
-    assert judged(project, "shop/basket.py", "RATE = 2", "RATE = 1 + 1") is Outcome.PASS
-
-
 def test_an_interpreter_without_pytest_is_refused_with_the_command(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
     oracle = open_oracle(open_codebase(shop(tmp_path)), OracleSettings(sandbox="bubblewrap", cache=False), print)
@@ -433,22 +384,26 @@ def test_progress_is_heard_and_may_cancel(tmp_path: Path) -> None:
     assert stages[0] == "check" and "learning the tests: last to first" in stages
 
 
-def test_a_second_opening_does_not_run_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_opening_does_not_run_the_suite_and_knows_what_is_imported(
+    tmp_path: Path, opening: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = shop(tmp_path / "project")
-    first = Opened(root, cache=True, identity_runs=2)
-    first.oracle.close()
-    again = Opened(root, cache=True, identity_runs=2)
+    kept = tmp_path / "cache" / "rtc-inspector" / "suites" / "imported"
+    first = opening(root, cache=True)
+    assert judged(first, "shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
+    assert not kept.exists()  # what fails has had an effect, and nothing needs to be asked
+    assert judged(first, "shop/basket.py", "RATE = 2", "RATE = 1 + 1") is Outcome.PASS
+    (before,) = [known.stat().st_ino for known in kept.iterdir()]
+    again = opening(root, cache=True)
     assert again.suite.cached and not first.suite.cached
     assert again.suite.tests == first.suite.tests
     assert again.suite.coverage == first.suite.coverage
     assert judged(again, "shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
-    again.oracle.close()
+    assert judged(again, "shop/basket.py", "RATE = 2", "RATE = 3 - 1") is Outcome.PASS
+    assert [known.stat().st_ino for known in kept.iterdir()] == [before]  # not asked, so not written anew
     (root / "data.txt").write_text("new")
-    changed = Opened(root, cache=True, identity_runs=2)
-    changed.oracle.close()
-    assert not changed.suite.cached
-    shutil.rmtree(tmp_path / "cache")
+    assert not opening(root, cache=True).suite.cached
 
 
 def test_one_run_is_enough_to_admit_regions_and_verdicts_wait_for_the_rest(
@@ -579,54 +534,48 @@ def test_what_is_there_stays():
 """
 
 
-@pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
-def test_tests_make_files_in_the_project_that_nobody_else_sees(
-    tmp_path: Path, opening: Open, sandbox: str, request: pytest.FixtureRequest
-) -> None:
-    if sandbox == "docker":
-        request.getfixturevalue("docker_engine")
-    text = "def one():\n    return 1\n"
-    write(tmp_path, {"thing.py": text, "tests/test_write.py": WRITER})
-    project = opening(tmp_path, sandbox=sandbox)
-    assert len(project.tests) == 3 and "test_what_is_there_stays" in next(iter(project.suite.excluded))
-    leaves = "open('left.txt', 'w').close(); return 1"
-    for new, outcome in ((leaves, Outcome.FAIL), ("return 2", Outcome.FAIL), ("return 3 - 2", Outcome.PASS)):
-        assert judged(project, "thing.py", "return 1", new) is outcome
-    assert (tmp_path / "thing.py").read_text() == text
-    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["test_write.py", "thing.py"]
-    assert any("Tests make files in ., tests" in notice for notice in project.notices)
-
-
-CHANGER = """import os, pathlib, pytest, thing
+CHANGER = """import os, pathlib, pytest, other
 DATA = pathlib.Path(__file__).with_name("data.txt")
 
 
 def test_changes():
     with DATA.open("r+") as file:
         assert file.read() == "data"
-        file.write(str(thing.one()))
+        file.write(str(other.one()))
     DATA.chmod(0o600)
     os.link(DATA, DATA.with_name("linked"))
     assert DATA.with_name("linked").read_text() == "data1"
 
 
 def test_reads():
-    assert thing.one() == 1 and DATA.read_text().startswith("data")
+    assert other.one() == 1 and DATA.read_text().startswith("data")
 
 
 def test_code_stays():
     with pytest.raises(OSError):
         pathlib.Path(__file__).open("r+")
-    assert thing.one() == 1
+    assert other.one() == 1
 """
 
 
-def test_tests_change_data_of_the_project_that_nobody_else_sees(tmp_path: Path, opening: Open) -> None:
+@pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
+def test_tests_make_files_and_change_data_of_the_project_that_nobody_else_sees(
+    tmp_path: Path, opening: Open, sandbox: str, request: pytest.FixtureRequest
+) -> None:
+    if sandbox == "docker":
+        request.getfixturevalue("docker_engine")
     text = "def one():\n    return 1\n"
-    write(tmp_path, {"thing.py": text, "tests/test_change.py": CHANGER, "tests/data.txt": "data"})
-    project = opening(tmp_path)
-    assert len(project.tests) == 3, project.suite.excluded
+    files = {"thing.py": text, "tests/test_write.py": WRITER, "other.py": text}
+    write(tmp_path, {**files, "tests/test_change.py": CHANGER, "tests/data.txt": "data"})
+    project = opening(tmp_path, sandbox=sandbox)
+    assert len(project.tests) == 6, project.suite.excluded
+    assert "test_what_is_there_stays" in next(iter(project.suite.excluded))
+    leaves = "open('left.txt', 'w').close(); return 1"
     spoils = "open('tests/data.txt', 'w').close(); return 1"
-    for new, outcome in ((spoils, Outcome.FAIL), ("return 2", Outcome.FAIL), ("return 3 - 2", Outcome.PASS)):
-        assert judged(project, "thing.py", "return 1", new) is outcome
-    assert (tmp_path / "tests/data.txt").read_text() == "data"
+    for path, part, unwanted in (("thing.py", "test_write", leaves), ("other.py", "test_change", spoils)):
+        for new, outcome in ((unwanted, Outcome.FAIL), ("return 2", Outcome.FAIL), ("return 3 - 2", Outcome.PASS)):
+            assert judged(project, path, "return 1", new, f"tests/{part}") is outcome, (path, new)
+    assert (tmp_path / "thing.py").read_text() == text and (tmp_path / "tests/data.txt").read_text() == "data"
+    names = ["data.txt", "other.py", "test_change.py", "test_write.py", "thing.py"]
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == names
+    assert any("Tests make files in ., tests" in notice for notice in project.notices)
