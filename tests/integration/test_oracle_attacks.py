@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -208,16 +208,24 @@ def cases(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    if request.param == "landlock":
-        needs_landlock()
-    root = shop(tmp_path_factory.mktemp("shop"))
-    before = digest(root)
-    limits = {"test_timeout_floor": 1.0, "memory_mib": 384, "scratch_mib": 32, "processes": 32}
-    project = Opened(root, sandbox=request.param, **limits)
-    yield project
-    project.oracle.close()
-    assert digest(root) == before
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Opened]]:
+    """Open the project in a sandbox, once for all its cases."""
+    projects: dict[str, tuple[Opened, dict[str, str]]] = {}
+
+    def opening(sandbox: str) -> Opened:
+        if sandbox == "landlock":
+            needs_landlock()
+        if sandbox not in projects:
+            root = shop(tmp_path_factory.mktemp("shop"))
+            before = digest(root)
+            limits = {"test_timeout_floor": 1.0, "memory_mib": 384, "scratch_mib": 32, "processes": 32}
+            projects[sandbox] = Opened(root, sandbox=sandbox, **limits), before
+        return projects[sandbox][0]
+
+    yield opening
+    for project, before in projects.values():
+        project.oracle.close()
+        assert digest(project.codebase.root) == before
 
 
 def digest(root: Path) -> dict[str, str]:
@@ -226,12 +234,13 @@ def digest(root: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(("opened", "name"), cases(ATTACKS), indirect=["opened"])
-def test_an_attack_does_not_pass_and_leaves_no_trace(opened: Opened, name: str) -> None:
-    tests = opened.covering(PATH, 8)
-    verdict = opened.oracle.judge(opened.candidate(PATH, BODY, ATTACKS[name]), tests)
+@pytest.mark.parametrize(("sandbox", "name"), cases(ATTACKS))
+def test_an_attack_does_not_pass_and_leaves_no_trace(opened: Callable[[str], Opened], sandbox: str, name: str) -> None:
+    project = opened(sandbox)
+    tests = project.covering(PATH, 8)
+    verdict = project.oracle.judge(project.candidate(PATH, BODY, ATTACKS[name]), tests)
     assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
-    clean = opened.oracle.judge(opened.candidate(PATH, BODY, f"return sum(prices)  # {name}"), tests)
+    clean = project.oracle.judge(project.candidate(PATH, BODY, f"return sum(prices)  # {name}"), tests)
     assert clean.outcome is Outcome.PASS, clean.detail
 
 
@@ -291,9 +300,10 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize(("opened", "name"), cases(HONEST), indirect=["opened"])
-def test_unusual_but_honest_code_passes(opened: Opened, name: str) -> None:
-    verdict = opened.oracle.judge(opened.candidate(PATH, BODY, HONEST[name]), opened.covering(PATH, 8))
+@pytest.mark.parametrize(("sandbox", "name"), cases(HONEST))
+def test_unusual_but_honest_code_passes(opened: Callable[[str], Opened], sandbox: str, name: str) -> None:
+    project = opened(sandbox)
+    verdict = project.oracle.judge(project.candidate(PATH, BODY, HONEST[name]), project.covering(PATH, 8))
     assert verdict.outcome is Outcome.PASS, verdict.detail
 
 
@@ -312,9 +322,10 @@ AT_IMPORT = {
 }
 
 
-@pytest.mark.parametrize(("opened", "name"), cases(AT_IMPORT), indirect=["opened"])
-def test_an_attack_at_import_does_not_pass(opened: Opened, name: str) -> None:
-    verdict = opened.oracle.judge(opened.candidate(PATH, "RATE = 2", AT_IMPORT[name]), opened.tests)
+@pytest.mark.parametrize(("sandbox", "name"), cases(AT_IMPORT))
+def test_an_attack_at_import_does_not_pass(opened: Callable[[str], Opened], sandbox: str, name: str) -> None:
+    project = opened(sandbox)
+    verdict = project.oracle.judge(project.candidate(PATH, "RATE = 2", AT_IMPORT[name]), project.tests)
     assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
-    clean = opened.oracle.judge(opened.candidate(PATH, "RATE = 2", f"RATE = 2  # {name}"), opened.tests)
+    clean = project.oracle.judge(project.candidate(PATH, "RATE = 2", f"RATE = 2  # {name}"), project.tests)
     assert clean.outcome is Outcome.PASS, clean.detail
