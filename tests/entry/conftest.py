@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from projects import Inspector, write_shop
 
+from rtc_inspector.app.cli import main
+
 
 @pytest.fixture(scope="session")
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -35,6 +37,27 @@ def inspector(own_folders: dict[str, str]) -> Inspector:
         command = [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
         environment = {**own_folders, **changes}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=cwd)
+
+    return call
+
+
+@pytest.fixture
+def inside(own_folders: dict[str, str], capsys: pytest.CaptureFixture[str]) -> Inspector:
+    """Call the command line as `inspector` does, but in this process, which has loaded it already."""
+
+    def call(*arguments: object, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
+        words = list(map(str, arguments))
+        capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**own_folders, **changes}.items():
+                patch.setenv(name, value)
+            if cwd is not None:
+                patch.chdir(cwd)
+            try:
+                status = main(words)
+            except SystemExit as end:
+                status = int(end.code or 0)
+        return subprocess.CompletedProcess(words, status, *capsys.readouterr())
 
     return call
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -50,66 +48,50 @@ def test_unknown_option_says_where_to_look(inspector: Inspector) -> None:
     refused(inspector("run", ".", "--nonsense"), "--nonsense", "--help")
 
 
-def test_not_a_folder(inspector: Inspector, tmp_path: Path) -> None:
-    refused(inspector("sample", tmp_path / "nowhere"), "nowhere")
+def test_not_a_folder(inside: Inspector, tmp_path: Path) -> None:
+    refused(inside("sample", tmp_path / "nowhere"), "nowhere")
 
 
-def test_empty_project(inspector: Inspector, tmp_path: Path) -> None:
-    refused(inspector("sample", tmp_path), "python file")
+def test_empty_project(inside: Inspector, tmp_path: Path) -> None:
+    refused(inside("sample", tmp_path), "python file")
 
 
-def test_no_tests(inspector: Inspector, project: Path) -> None:
+def test_no_tests(inside: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").unlink()
-    refused(inspector("sample", project), "test")
+    refused(inside("sample", project), "test")
 
 
-def test_all_tests_fail(inspector: Inspector, project: Path) -> None:
-    (project / "tests" / "test_shop.py").write_text("def test_it():\n    assert False\n")
-    refused(inspector("sample", project), "test_it")
-
-
-def test_no_region_admitted(inspector: Inspector, project: Path) -> None:
+def test_no_region_admitted(inside: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").write_text("from shop import total\n\n\ndef test_it():\n    total([1], 1)\n")
-    result = inspector("sample", project)
+    result = inside("sample", project)
     refused(result, "admitted")
     assert "changes no test" in " ".join(result.stdout.split()), "the table says why each was dropped"
 
 
-def test_interpreter_without_pytest(inspector: Inspector, project: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "bare", symlinks=True)
-    refused(inspector("sample", project, "--python", tmp_path / "bare/bin/python"), "pytest", "pip install")
-
-
-def test_interpreter_missing(inspector: Inspector, project: Path) -> None:
-    refused(inspector("sample", project, "--python", "/nowhere/python"), "/nowhere/python")
-
-
-def test_missing_dependency_is_named(inspector: Inspector, project: Path) -> None:
-    shop = project / "shop.py"
-    shop.write_text("import surely_not_installed\n" + shop.read_text())
-    refused(inspector("sample", project, "--python", sys.executable), "surely_not_installed")
+def test_interpreter_missing(inside: Inspector, project: Path) -> None:
+    refused(inside("sample", project, "--python", "/nowhere/python"), "/nowhere/python")
 
 
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"no model at all" * 100])
-def test_not_a_model(inspector: Inspector, project: Path, tmp_path: Path, content: bytes) -> None:
+def test_not_a_model(inside: Inspector, project: Path, tmp_path: Path, content: bytes) -> None:
     model = tmp_path / "model.gguf"
     model.write_bytes(content)
-    refused(inspector("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
+    refused(inside("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
     assert not list(tmp_path.glob("runs.sqlite*")), "no empty database is left behind"
 
 
-def test_model_missing(inspector: Inspector, project: Path, tmp_path: Path) -> None:
-    refused(inspector("run", project, "--model", tmp_path / "none.gguf", "--db", tmp_path / "r.sqlite"), "none.gguf")
+def test_model_missing(inside: Inspector, project: Path, tmp_path: Path) -> None:
+    refused(inside("run", project, "--model", tmp_path / "none.gguf", "--db", tmp_path / "r.sqlite"), "none.gguf")
 
 
-def test_not_a_database(inspector: Inspector, tmp_path: Path) -> None:
+def test_not_a_database(inside: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     database.write_text("this is no database, " * 100)
-    refused(inspector("runs", "--db", database), "runs.sqlite")
+    refused(inside("runs", "--db", database), "runs.sqlite")
     assert database.read_text().startswith("this is no database")
 
 
-def test_a_database_of_another_version_is_refused_untouched(inspector: Inspector, tmp_path: Path) -> None:
+def test_a_database_of_another_version_is_refused_untouched(inside: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     Store.open(database).close()
     with sqlite3.connect(database) as connection:
@@ -117,33 +99,33 @@ def test_a_database_of_another_version_is_refused_untouched(inspector: Inspector
         connection.execute(f"PRAGMA user_version = {version + 1000}")
     connection.close()
     before = database.read_bytes()
-    refused(inspector("runs", "--db", database), "another version")
+    refused(inside("runs", "--db", database), "another version")
     assert database.read_bytes() == before
 
 
-def test_unknown_run(inspector: Inspector, tmp_path: Path) -> None:
+def test_unknown_run(inside: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     Store.open(database).close()
-    refused(inspector("export", "--db", database, "--run", 7, "--format", "csv"), "7")
-    refused(inspector("run", "--resume", 7, "--db", database), "7")
+    refused(inside("export", "--db", database, "--run", 7, "--format", "csv"), "7")
+    refused(inside("run", "--resume", 7, "--db", database), "7")
     before = (tmp_path / "kept.csv").write_text("of an earlier run\n")
-    refused(inspector("export", "--db", database, "--run", 7, "--format", "csv", "--out", tmp_path / "kept.csv"), "7")
+    refused(inside("export", "--db", database, "--run", 7, "--format", "csv", "--out", tmp_path / "kept.csv"), "7")
     assert (tmp_path / "kept.csv").stat().st_size == before
 
 
-def test_resuming_makes_no_database(inspector: Inspector, tmp_path: Path) -> None:
-    refused(inspector("run", "--resume", 1, "--db", tmp_path / "wrong.sqlite"), "wrong.sqlite")
+def test_resuming_makes_no_database(inside: Inspector, tmp_path: Path) -> None:
+    refused(inside("run", "--resume", 1, "--db", tmp_path / "wrong.sqlite"), "wrong.sqlite")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_data_folder_that_cannot_be_made(inspector: Inspector, tmp_path: Path) -> None:
+def test_data_folder_that_cannot_be_made(inside: Inspector, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    refused(inspector("runs", XDG_DATA_HOME=str(tmp_path / "file")), "--db")
+    refused(inside("runs", XDG_DATA_HOME=str(tmp_path / "file")), "--db")
 
 
-def test_brackets_are_no_markup(inspector: Inspector, project: Path) -> None:
+def test_brackets_are_no_markup(inside: Inspector, project: Path) -> None:
     renamed = project.rename(project.with_name("it's [b] :smile: shop"))
-    refused(inspector("sample", renamed), "[] parametrization")  # pytest's own words: it cannot start there
+    refused(inside("sample", renamed), "[] parametrization")  # pytest's own words: it cannot start there
     (renamed / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\ntestpaths = ["tests"]\n')
     tests = renamed / "tests" / "test_shop.py"
     tests.write_text(
@@ -154,7 +136,7 @@ def test_brackets_are_no_markup(inspector: Inspector, project: Path) -> None:
     (renamed / "[b].py").write_text("x = (\n")
     link = project.with_name("link")
     link.symlink_to(renamed)
-    result = inspector("sample", link)
+    result = inside("sample", link)
     refused(result, "admitted")
     assert "Left out [b].py" in result.stderr
     assert "test_it[[/red]]" in result.stderr
@@ -183,7 +165,7 @@ def test_what_the_terminal_cannot_encode_is_escaped(inspector: Inspector, tmp_pa
     assert lines.returncode == 0 and json.loads(lines.stdout)["path"] == edit["path"]
 
 
-def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_path: Path) -> None:
+def test_judge_tells_right_from_wrong(inside: Inspector, project: Path, tmp_path: Path) -> None:
     text = (project / "shop.py").read_text()
     start = text.index("subtotal -= ")
     end = text.index("\n", start)
@@ -191,7 +173,7 @@ def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_p
     for name, code in (("same", text[start:end]), ("wrong", "subtotal -= discount"), ("broken", "subtotal -=")):
         (tmp_path / name).write_text(code)
         span = ("--path", "shop.py", "--start", start, "--end", end)
-        result = inspector("judge", project, *span, "--replacement", tmp_path / name, "--json")
+        result = inside("judge", project, *span, "--replacement", tmp_path / name, "--json")
         assert result.returncode == 0, result.stderr
         verdict = json.loads(result.stdout)
         outcomes[name] = verdict["outcome"]
@@ -201,22 +183,22 @@ def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_p
 
 
 def test_judge_takes_paths_from_the_projects_folder_wherever_it_is_called(
-    inspector: Inspector, project: Path, tmp_path: Path
+    inside: Inspector, project: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "code").write_text("x")
     span = ("--start", 9999, "--end", 10000, "--replacement", tmp_path / "code")
-    refused(inspector("judge", project, "--path", "shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
-    refused(inspector("judge", project, "--path", "../shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
+    refused(inside("judge", project, "--path", "shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
+    refused(inside("judge", project, "--path", "../shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
 
 
-def test_doctor_reports_each_part(inspector: Inspector) -> None:
-    rows = [json.loads(line) for line in inspector("doctor", "--json").stdout.splitlines()]
+def test_doctor_reports_each_part(inside: Inspector) -> None:
+    rows = [json.loads(line) for line in inside("doctor", "--json").stdout.splitlines()]
     assert {"qt", "llama.cpp", "docker", "bubblewrap", "landlock"} <= {row["name"] for row in rows}
     assert all(row["works"] or row["remedy"] for row in rows)
 
 
-def test_models_lists_the_bundled_one(inspector: Inspector) -> None:
-    rows = [json.loads(line) for line in inspector("models", "--json").stdout.splitlines()]
+def test_models_lists_the_bundled_one(inside: Inspector) -> None:
+    rows = [json.loads(line) for line in inside("models", "--json").stdout.splitlines()]
     assert any("SmolLM2" in row["path"] for row in rows)
 
 
