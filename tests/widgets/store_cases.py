@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from factories import fill_store
 
@@ -38,9 +44,22 @@ class Filled:
 
 
 def filled(folder: Path, items: int = 50, seed: int = 3, finish: bool = True) -> Filled:
-    """Make such a store in `folder`."""
+    """Make such a store in `folder`: a copy of one that is written once, since that takes longer than most tests."""
     root, database = folder / "shop-project", folder / "runs.sqlite"
-    root.mkdir(exist_ok=True)
-    with open_store(database) as store:
-        run_id = fill_store(store, root, items, seed, finish=finish)
-    return Filled(root, database, run_id)
+    first = Path(_written(items, seed, finish).name)
+    shutil.copytree(first / root.name, root, dirs_exist_ok=True)
+    shutil.copyfile(first / database.name, database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE projects SET root = ?", (str(root),))
+    return Filled(root, database, 1)
+
+
+@cache
+def _written(items: int, seed: int, finish: bool) -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory(prefix="rtc-filled-")
+    atexit.register(folder.cleanup)
+    root = Path(folder.name, "shop-project")
+    root.mkdir()
+    with open_store(Path(folder.name, "runs.sqlite")) as store:
+        assert fill_store(store, root, items, seed, finish=finish) == 1
+    return folder
