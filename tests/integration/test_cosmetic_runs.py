@@ -60,14 +60,25 @@ def test_idle():
 """
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = tmp_path / "shop"
+def shop(base: Path) -> Path:
+    folder = base / "shop"
     folder.mkdir()
     (folder / "shop.py").write_text(SHOP)
     (folder / "test_shop.py").write_text(TESTS)
     return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, known: Path) -> Path:
+    return shop(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, known: Path) -> tuple[Path, RunFinished]:
+    """A project, and its run with all that is asked by default."""
+    folder = shop(tmp_path_factory.mktemp("whole"))
+    with chat_server(answer) as server:
+        return folder, run(folder, server)
 
 
 def answer(number: int, body: dict[str, Any]) -> Answer:
@@ -114,9 +125,8 @@ def made(samples: list[SampleRow], role: str) -> list[tuple[int, str]]:
     return sorted((sample.index, sample.text) for sample in samples if sample.role == role)
 
 
-def test_variants_are_judged_and_every_version_is_asked_the_same(project: Path) -> None:
-    with chat_server(answer) as server:
-        finished = run(project, server)
+def test_variants_are_judged_and_every_version_is_asked_the_same(whole: tuple[Path, RunFinished]) -> None:
+    project, finished = whole
     assert (finished.status, finished.items, finished.problems) == ("finished", 2, ())
     told = json.loads(as_json(finished) or "")
     assert "rtc" in told["measures"] and "rtc_pass" not in told, "there is no baseline to lift it from"
@@ -184,14 +194,14 @@ def test_a_rewrite_that_changes_the_meaning_is_told_and_asked_nothing(project: P
     assert ("rename", 2, 1) in [row.cells[:3] for row in table.rows]
 
 
-def test_resumed_it_ends_as_if_it_had_never_stopped(project: Path) -> None:
+def test_resumed_it_ends_as_if_it_had_never_stopped(whole: tuple[Path, RunFinished]) -> None:
+    project, _ = whole
     with chat_server(answer) as server:
-        assert run(project, server).status == "finished"
         assert run(project, server, stop_after=9).status == "interrupted"
         with open_store(project.parent / "runs.sqlite") as store:
             assert resume(2, store, lambda event: None, Control()).status == "finished"
-    whole, resumed = stored(project, 1), stored(project, 2)
-    for name, (item, samples) in whole.items():
+    first, resumed = stored(project, 1), stored(project, 2)
+    for name, (item, samples) in first.items():
         other, others = resumed[name]
         assert other.measures == item.measures
         for role in ("transform", "complete", "forward", "backward"):
@@ -218,9 +228,8 @@ def test_two_transformations_together_are_variants_of_their_own(project: Path) -
     assert isinstance(grid, Grid) and grid.columns.names[5:7] == ("rename + logging", "rename + swap")
 
 
-def test_the_marginal_says_worse_and_opens_what_is_behind_it(project: Path) -> None:
-    with chat_server(answer) as server:
-        run(project, server)
+def test_the_marginal_says_worse_and_opens_what_is_behind_it(whole: tuple[Path, RunFinished]) -> None:
+    project, _ = whole
     found = stored(project)
     with open_reader(project.parent / "runs.sqlite") as reader:
         figures = {figure.name: figure for figure in analyse(reader, [1], "marginals", {"task": "identifiers"})}
