@@ -219,16 +219,16 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "rtc_inspector", *map(str, arguments)]
 
 
-def test_a_series_killed_in_the_middle_ends_as_if_it_had_not_been(tmp_path: Path, small_model: Path) -> None:
+def test_a_series_killed_in_the_middle_ends_as_if_it_had_not_been(
+    tmp_path: Path, servers: tuple[ChatServer, ChatServer, ChatServer]
+) -> None:
     """`kill -9` in the second run: what the command says to go on with completes all runs, with the same texts."""
-    project, other = write_shop(tmp_path / "shop"), tmp_path / "other.gguf"
-    other.write_bytes(small_model.read_bytes() + b"\0" * 32)
-    short = ("--regions", 1, "--forward-samples", 1, "--context", 1024, "--forward-max-tokens", 16)
-    models = ("--model", small_model, "--model", other, "--cross")
+    edits = Path(settings(tmp_path, *servers).edit.file)
+    models = [word for server in servers[:2] for word in ("--endpoint", server.address)]
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
     def arguments(database: Path) -> list[str]:
-        return command("run", project, *models, *short, "--backward-max-tokens", 24, "--db", database, "--json")
+        return command("run", "--edits", edits, *models, "--cross", "--regions", 6, "--db", database, "--json")
 
     whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
     done = subprocess.run(arguments(whole), env=environment, capture_output=True, text=True, timeout=300)
@@ -236,11 +236,11 @@ def test_a_series_killed_in_the_middle_ends_as_if_it_had_not_been(tmp_path: Path
     figures = [json.loads(line) for line in done.stdout.splitlines() if '"event": "figure"' in line]
     assert figures[0]["figure"] == "cross"
     process = subprocess.Popen(
-        arguments(killed), env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        arguments(killed), env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, pipesize=4096
     )
     assert process.stdout is not None
     runs = 0
-    for line in process.stdout:
+    for line in process.stdout:  # a pipe of one page holds no more than a few samples' events
         runs += json.loads(line)["event"] == "run-started"
         if runs == 2 and json.loads(line)["event"] == "sample":
             break
@@ -252,7 +252,7 @@ def test_a_series_killed_in_the_middle_ends_as_if_it_had_not_been(tmp_path: Path
     )
     assert again.returncode == 0, again.stderr
     assert "Runs 1, 2, 3, 4 are stored" in again.stdout
-    assert made(killed) == made(whole) and len(made(whole)) == 4 * 3
+    assert sorted(made(killed)) == sorted(made(whole)) and len(made(whole)) > 4 * 6
 
 
 def made(database: Path) -> list[tuple[object, ...]]:
