@@ -12,7 +12,7 @@ from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import Display
 from rtc_inspector.app.figures import print_figures
 from rtc_inspector.app.output import print_json, print_table, terminal, written
-from rtc_inspector.core.analyses.registry import ANALYSES, SCORED, analyse
+from rtc_inspector.core.analyses.analyse import ANALYSES, SCORED, analyse
 from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.comparison.comparison import Comparison

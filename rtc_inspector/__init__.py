@@ -90,7 +90,7 @@ def judge(project: str | Path, path: str, start: int, end: int, replacement: str
 
 def analyse(database: str | Path, *runs: int, kind: str | None = None, **chosen: str) -> list[Figure]:
     """Return the figures of stored runs as data: all that apply, or those of one `kind`. Raises UserError."""
-    from rtc_inspector.core.analyses.registry import analyse as figures
+    from rtc_inspector.core.analyses.analyse import analyse as figures
 
     with open_store(database) as reader:
         return figures(reader, runs, kind, chosen)

@@ -10,7 +10,8 @@ from typing import Any
 
 from rtc_inspector.core.generation import Extraction, ModelInfo, Role, Sample
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.rows import SampleRow
+from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.store.rows import FileRow, SampleRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.roundtrip import RoundTrip
 from rtc_inspector.core.types import CoverageMap, Form, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
@@ -144,6 +145,13 @@ def settle_item(store: Store, item_id: int, settings: RunSettings) -> None:
     code = all(row.verdict is not None for row in tree.samples if row.form == Form.CODE and not row.error)
     done = item.admitted and judged and code and not trip.steps(item, tree)
     store.set_measures(item_id, trip.measures(item, tree), done)
+
+
+def files_of(reader: Reader, run_id: int) -> list[FileRow]:
+    """The files of a run as the views of its database have them."""
+    rows = reader._rows("SELECT path, items, done FROM file_scores WHERE run_id = ? ORDER BY path", run_id)
+    values = reader._values("SELECT path, name, value FROM file_measures WHERE run_id = ?", run_id)
+    return [FileRow(**row, measures=values.get(row["path"], {})) for row in rows]
 
 
 def settle(store: Store, run_id: int) -> None:

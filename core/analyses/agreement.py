@@ -28,15 +28,15 @@ RESAMPLES = 10_000
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """Cohen (1960) for two annotators: `pairs` holds the labels of each sample that both labelled."""
+    """Return Cohen's (1960) kappa of two annotators: `pairs` holds the labels of samples that both labelled."""
     names = sorted({name for pair in pairs for name in pair})
     size = len(names)
 
     def features(pair: tuple[str, str]) -> Floats:
-        made = np.zeros(2 * size + 1)
-        made[names.index(pair[0])] = made[size + names.index(pair[1])] = 1
-        made[-1] = pair[0] != pair[1]
-        return made
+        row = np.zeros(2 * size + 1)
+        row[names.index(pair[0])] = row[size + names.index(pair[1])] = 1
+        row[-1] = pair[0] != pair[1]
+        return row
 
     def disagreement(sums: Floats) -> tuple[Floats, Floats]:
         first, second = sums[:, :size], sums[:, size:-1]
@@ -47,7 +47,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES,
 
 
 def krippendorff_alpha(samples: Sequence[Sequence[str]]) -> Estimate:
-    """Krippendorff's nominal alpha for any number of annotators: `samples` holds the labels each sample has.
+    """Return Krippendorff's nominal alpha of any number of annotators: `samples` holds the labels of each sample.
 
     Labels may be missing; a sample with fewer than two labels says nothing and is left out.
     """
@@ -89,7 +89,10 @@ def _estimate(
         return Estimate(None, None, None, len(units))
     value = 1 - observed / expected
     if observed == 0:
-        return Estimate(value, _never_differing(len(units), expected), 1.0, len(units))
+        # A bootstrap would claim certainty. With probability 0.975 they differ on at most 1 - 0.025^(1 / samples) of
+        # all samples: Clopper-Pearson for none.
+        differing = 1.0 - float(0.025 ** (1 / len(units)))
+        return Estimate(value, max(1.0 - differing / expected, -1.0), 1.0, len(units))
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(len(units), counts / len(units), size=resamples)
     seen, chance = disagreement(drawn @ table)
@@ -100,17 +103,8 @@ def _estimate(
     return Estimate(value, min(low, value), max(high, value), len(units))
 
 
-def _never_differing(samples: int, expected: float) -> float:
-    """The lower bound where annotators never differed, and a bootstrap would claim certainty.
-
-    With probability 0.975 they differ on at most 1 - 0.025^(1 / samples) of all samples: Clopper-Pearson for none.
-    """
-    differing = 1.0 - float(0.025 ** (1 / samples))
-    return max(1.0 - differing / expected, -1.0)
-
-
 KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
-Said = Mapping[str, str]
+Modes = Mapping[str, str]
 """Annotator to the modes given to one sample: their ids in alphabetical order, with a space between them."""
 
 
@@ -172,10 +166,9 @@ def measure(labels: Sequence[LabelRow]) -> Agreement:
     labels = [label for label in labels if label.modes]
     for label in labels:
         by_sample.setdefault(label.sample_id, {})[label.annotator] = " ".join(sorted(label.modes))
-    said = list(by_sample.values())
     counts = Counter(label.annotator for label in labels)
     names = sorted(counts)
-    compared = [each for each in said if len(each) > 1]
+    compared = [each for each in by_sample.values() if len(each) > 1]
     modes = Counter(mode for each in compared for given in each.values() for mode in given.split())
     return Agreement(
         annotators=tuple((name, counts[name]) for name in names),
@@ -184,7 +177,7 @@ def measure(labels: Sequence[LabelRow]) -> Agreement:
         samples=len(compared),
         disputed=sum(len(set(each.values())) > 1 for each in compared),
         modes=tuple(
-            ModeAgreement(mode, times, _overall(_against_rest(compared, mode), names))
+            ModeAgreement(mode, times, _overall([_with_or_without(mode, each) for each in compared], names))
             for mode, times in modes.most_common()
         ),
         pairs=tuple(_pair(compared, *pair) for pair in combinations(names, 2)),
@@ -196,25 +189,24 @@ def _same(pairs: Sequence[tuple[str, str]]) -> float | None:
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
-def _overall(compared: Sequence[Said], names: Sequence[str]) -> Estimate:
+def _overall(compared: Sequence[Modes], names: Sequence[str]) -> Estimate:
     if len(names) == 2:
         return cohen_kappa([(each[names[0]], each[names[1]]) for each in compared])
     return krippendorff_alpha([list(each.values()) for each in compared])
 
 
-def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
-    """The same labels with only two values: with this mode, or without it."""
-    return [{name: mode if mode in given.split() else "" for name, given in each.items()} for each in compared]
+def _with_or_without(mode: str, modes: Modes) -> Modes:
+    return {name: mode if mode in given.split() else "" for name, given in modes.items()}
 
 
-def _pair(compared: Sequence[Said], first: str, second: str) -> PairAgreement:
+def _pair(compared: Sequence[Modes], first: str, second: str) -> PairAgreement:
     both = [(each[first], each[second]) for each in compared if first in each and second in each]
     confusion = tuple((*met, times) for met, times in Counter(both).most_common())
     return PairAgreement(first, second, _same(both), cohen_kappa(both), confusion)
 
 
 def confusion_table(pair: PairAgreement) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The modes that either annotator gave, the most frequent first, and a row of counts for each of the first's."""
+    """Return the modes that either gave, the most frequent first, and a row of counts for each of the first's."""
     seen: Counter[str] = Counter()
     for one, other, times in pair.confusion:
         seen[one] += times

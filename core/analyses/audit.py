@@ -9,76 +9,491 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rtc_inspector.core.analyses.judged import (
-    EFFORT,
-    HIGH,
-    LISTED,
-    Judged,
-    against_effort,
-    area_of,
-    areas,
-    best_metric,
-    distribution,
-    effort_differences,
-    misleading,
-    perturbations,
-    read,
-    scatter,
-    shapes,
-    short,
-    spreads,
-    validity,
-    verdicts,
-)
-from rtc_inspector.core.figures import (
-    Axis,
-    Bar,
-    Bars,
-    Categories,
-    Cell,
-    Choice,
-    Figure,
-    Grid,
-    Guide,
-    Lines,
-    Link,
-    Point,
-    Row,
-    Sentence,
-    Series,
-    Table,
-    columns,
-)
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.figures.reading import in_words
+from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics.codebleu import CRYSTAL, NAMES
+from rtc_inspector.core.metrics.metric import FUNCTION, METRICS, PERTURBATIONS, Metric, metric
 from rtc_inspector.core.metrics.paired import holm
 from rtc_inspector.core.metrics.statistics import LEVEL, interval
 from rtc_inspector.core.metrics.validity import (
     FEWEST,
+    Auc,
+    Correlation,
     Means,
     Test,
+    auc_difference_p,
+    clustered_auc,
     correlation,
     fisher_interval,
+    numbered,
     paired_t,
     power,
+    rank_correlation,
+    shape,
     sign_flips,
     tau,
     ties,
     welch_t,
+    within,
 )
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.types import Estimate
+from rtc_inspector.core.store.rows import CandidateRow, RunRow
+from rtc_inspector.core.types import SIGNATURE, Estimate
+
+Floats = NDArray[np.float64]
+EFFORT = "edit_sim"
+"""The metric that stands for editing effort, which the others are held against."""
+LISTED = 20
+"""Samples behind one mark, and rows of the lists to read."""
+BINS = 20
+
+
+@dataclass(frozen=True)
+class System:
+    """A run whose code is audited."""
+
+    run: RunRow
+    name: str
+    rows: tuple[CandidateRow, ...]
+
+
+class Judged:
+    """Judged and scored candidates side by side: one column of values a metric, NaN where it is not defined."""
+
+    def __init__(self, systems: Sequence[System], unscored: int) -> None:
+        """`unscored`: candidates left out, since nothing was computed for them yet."""
+        self.systems = systems
+        self.unscored = unscored
+        self.rows = [row for system in systems for row in system.rows]
+        self.system = np.array([at for at, each in enumerate(systems) for _ in each.rows], dtype=np.int64)
+        self.links = [fig.Link(each.run.id, row.item_id, row.sample_id) for each in systems for row in each.rows]
+        self.problems = [(each.run.project_root, row.key) for each in systems for row in each.rows]
+        self.clusters = numbered(self.problems)
+        self.passed = np.array([row.passed for row in self.rows], dtype=bool)
+        values: dict[str, Floats] = {}
+        for at, row in enumerate(self.rows):
+            for name, value in _plain_scores(row).items():
+                values.setdefault(name, np.full(len(self.rows), np.nan))[at] = value
+        # The registry's order. A name may carry its model behind a colon.
+        order = {name: at for at, name in enumerate(METRICS)}
+        self.columns = {name: values[name] for name in sorted(values, key=lambda each: order[each.split(":")[0]])}
+
+    def known(self, *names: str) -> NDArray[np.bool_]:
+        """Return a mask of the candidates that have all these metrics."""
+        found = np.ones(len(self.rows), dtype=bool)
+        for name in names:
+            found &= ~np.isnan(self.columns[name])
+        return found
+
+    @cached_property
+    def aucs(self) -> dict[str, Auc]:
+        """Return the AUC of each metric for which it is defined, over the candidates that have the metric."""
+        found = {}
+        for name, values in self.columns.items():
+            known = self.known(name)
+            clusters = numbered(self.clusters[known].tolist())
+            if len(set(values[known])) > 1 and (area := clustered_auc(values[known], self.passed[known], clusters)):
+                found[name] = area
+        return found
+
+    def means(self, name: str) -> list[Means]:
+        return self._by_problem(self.columns[name])
+
+    def passing(self) -> list[Means]:
+        return self._by_problem(self.passed.astype(float))
+
+    def _by_problem(self, values: Floats) -> list[Means]:
+        found: list[dict[object, list[float]]] = [{} for _ in self.systems]
+        for at, value in enumerate(values.tolist()):
+            if value == value:
+                found[self.system[at]].setdefault(self.problems[at], []).append(value)
+        return [{problem: sum(each) / len(each) for problem, each in one.items()} for one in found]
+
+    def ordered(self, places: NDArray[np.int64]) -> tuple[fig.Link, ...]:
+        return tuple(self.links[at] for at in places[:LISTED].tolist())
+
+    def misleading(self, name: str, *, high: bool) -> NDArray[np.int64]:
+        """Return failing candidates from the highest value down, or passing ones from the lowest up."""
+        values = self.columns[name]
+        places = np.flatnonzero(self.known(name) & (self.passed != high))
+        return places[np.argsort(-values[places] if high else values[places], kind="stable")]
+
+
+def unscored(reader: Reader, run_ids: Sequence[int]) -> int:
+    """Return how many candidates have no scores yet."""
+    rows = (row for run_id in run_ids for row in reader.candidates(run_id))
+    return sum(not is_scored(row) for row in rows)
+
+
+def is_scored(row: CandidateRow) -> bool:
+    """Return whether it has CrystalBLEU, which is defined for every pair and computed with all others."""
+    return any(name.split(":")[0] == CRYSTAL for name in row.scores)
+
+
+def read(reader: Reader, run_ids: Sequence[int], *, baselines: bool) -> Judged:
+    """Read the code of these runs that was scored; with `baselines` also what was written without a description."""
+    systems, unscored = [], 0
+    for run_id in run_ids:
+        run = reader.run(run_id)
+        rows = [row for row in reader.candidates(run_id) if baselines or row.role != Role.BASELINE]
+        scored = tuple(filter(is_scored, rows))
+        unscored += len(rows) - len(scored)
+        systems.append(System(run, run.label, scored))
+    return Judged(systems, unscored)
+
+
+def _plain_scores(row: CandidateRow) -> dict[str, float]:
+    """Return the audit's scores of a candidate by metric, and by model where they need one; see `stored_name`."""
+    function = SIGNATURE in row.origin
+    found = {}
+    for name, value in row.scores.items():
+        base, *behind = name.split(":")
+        if (base in NAMES or METRICS.get(base, _NO_METRIC).needs) and (behind[-1:] == [FUNCTION]) is function:
+            found[f"{base}:{behind[0]}" if METRICS[base].needs == "model" else base] = value
+    return found
+
+
+_NO_METRIC = Metric("", "", "", "")
+
+
+def short(name: str) -> str:
+    """Return the name of a metric for where there is little room."""
+    return metric(name).short
+
+
+def axis_of(about: Metric) -> fig.Axis:
+    """Return the axis of a metric's values: from 0, or from its lowest value where that is below 0."""
+    return fig.Axis(about.short, min(0.0, about.lowest), about.highest, "up")
+
+
+def p_text(value: float | None) -> str:
+    """Write a p value in two digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.2g}" if value else "0"
+
+
+def estimated(found: Correlation | None) -> Estimate | None:
+    """Return a correlation as a figure holds it."""
+    return None if found is None else Estimate(found.value, found.low, found.high, found.n)
+
+
+def area_of(found: Auc) -> Estimate:
+    """Return an AUC as a figure holds it."""
+    return Estimate(found.value, found.low, found.high)
+
+
+# ---- each metric by itself, and after changes that keep the meaning
+
+
+TENTHS = 10
+
+
+def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
+    """Return bounds, centre and moments (the paper's Tables 3 and 4)."""
+    rows = []
+    for name, values in judged.columns.items():
+        known = judged.known(name)
+        found, about = shape(values[known]), metric(name)
+        places = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
+        cells = (found.lowest, found.highest, found.mean, found.median, found.midhinge, found.sd)
+        theory = f"{about.lowest:g} to {about.highest:g}"
+        moments = (found.skewness, found.kurtosis, int(known.sum()))
+        rows.append(fig.Row((about.short, theory, *cells, *moments), links=judged.ordered(places[::-1])))
+    return fig.Table(
+        name="shape",
+        title="Bounds and distribution",
+        short="Shape",
+        note="Midhinge: (Q1 + Q3) / 2. Moments of the population; kurtosis in excess of the normal distribution's.",
+        choices=(choice,),
+        columns=fig.columns(
+            "Metric | Can be | Lowest: number | Highest: number | Mean: number | Median: number | Midhinge: number | "
+            "SD: number | Skewness: signed | Kurtosis: signed | Samples: count"
+        ),
+        rows=tuple(rows),
+    )
+
+
+def spreads(judged: Judged) -> fig.Grid:
+    """Return all distributions in one grid (Fig. 1): how much of a metric's values lies where."""
+    heads = tuple(f"{at / TENTHS:.1f}" for at in range(TENTHS))
+    cells = []
+    for name, values in judged.columns.items():
+        places = np.flatnonzero(judged.known(name))
+        inside = np.clip(np.floor(values[places] * TENTHS + 1e-9), 0, TENTHS - 1).astype(int)
+        for at, head in enumerate(heads):
+            here = places[inside == at]
+            if len(here):
+                value = Estimate(len(here) / len(places), n=len(here))
+                cells.append(fig.Cell(short(name), head, value, links=judged.ordered(here)))
+    return fig.Grid(
+        name="spreads",
+        title="Where the values of each metric lie",
+        short="Distributions",
+        note="Share of the samples from each value up to the next column's; values below 0 stand in the first.",
+        rows=fig.Categories("metric", tuple(map(short, judged.columns))),
+        columns=fig.Categories("value from", heads),
+        scale=fig.Axis("share of samples", 0, 1),
+        cells=tuple(cells),
+    )
+
+
+def distribution(judged: Judged, name: str, choice: fig.Choice) -> fig.Histogram:
+    """Draw one metric by itself (Fig. 1)."""
+    about = metric(name)
+    return fig.Histogram(
+        name="distribution",
+        title=f"Distribution of {about.short}",
+        short="One distribution",
+        note=f"{about.title}: {about.meaning}",
+        choices=(choice,),
+        x=axis_of(about),
+        noun="samples",
+        values=tuple(
+            fig.Observation(value, link=link)
+            for value, link in zip(judged.columns[name].tolist(), judged.links, strict=True)
+            if value == value
+        ),
+        most_bins=BINS,
+    )
+
+
+def perturbations(judged: Judged) -> fig.Table | None:
+    """Return what changes that keep the meaning do to each metric (Table 6), or None where none was scored."""
+    values: dict[tuple[str, str], dict[int, float]] = {}
+    for at, row in enumerate(judged.rows):
+        for name, value in row.scores.items():
+            base, sign, how = name.split(":")[0].partition("@")
+            if sign:
+                model = f":{name.split(':')[1]}" if METRICS[base].needs == "model" else ""
+                values.setdefault((base + model, how), {})[at] = value
+    rows = []
+    for name in judged.columns:
+        for how, title in PERTURBATIONS.items():
+            changed = values.get((name, how))
+            if not changed:
+                continue
+            places = np.array(sorted(changed))
+            before, after = judged.columns[name][places], np.array([changed[at] for at in sorted(changed)])
+            clusters = judged.clusters[places].tolist()
+            about, sides = metric(name), (after.tolist(), before.tolist())
+            bounds = interval(sides[0], about.lowest, against=sides[1], clusters=clusters, continuous=about.continuous)
+            most = places[np.argsort(-np.abs(after - before), kind="stable")]
+            tau_b, rho = tau(before, after), rank_correlation(before, after, numbered(clusters))
+            cells = (short(name), title, float(after.mean()), Estimate(*bounds, len(places)))
+            left = len(judged.rows) - len(places)
+            correlations = (estimated(tau_b), estimated(rho), len(places), left)
+            rows.append(fig.Row((*cells, *correlations), links=judged.ordered(most)))
+    if not rows:
+        return None
+    return fig.Table(
+        name="perturbations",
+        title="After changes that keep the meaning",
+        short="Perturbed",
+        note="The mean, how much that is above the unchanged one's on the same samples, and how alike both rank the "
+        "samples. Left out: a side does not parse, or there is no function whose name could change.",
+        columns=fig.columns(
+            "Metric | Change | Mean: number | Difference: signed | tau-b: signed | rho: signed | "
+            "Samples: count | Left out: count"
+        ),
+        rows=tuple(rows),
+    )
+
+
+# ---- how well each metric tells what passes, and where it misleads
+
+
+HIGH = 0.9
+"""A failing sample above it misleads."""
+
+
+def best_metric(judged: Judged) -> str:
+    """Return the metric with the largest AUC among those that every sample has."""
+    whole = [name for name in judged.aucs if judged.known(name).all()]
+    return max(whole, key=lambda name: (judged.aucs[name].value, name == EFFORT), default="")
+
+
+def areas(judged: Judged) -> fig.Bars:
+    """Return bars of how well each metric tells what passes, by its AUC."""
+    names = sorted(judged.aucs, key=lambda name: -judged.aucs[name].value)
+    return fig.Bars(
+        name="auc",
+        title="Telling pass from fail (AUC)",
+        short="AUC",
+        note="The chance that a passing sample has the larger value than a failing one, with 95 % intervals that count "
+        "problems. 0.5 tells nothing."
+        if names
+        else "All samples pass, or all fail, or no metric varies: there is no AUC.",
+        categories=fig.Categories("metric", tuple(map(short, names))),
+        y=fig.Axis("AUC", 0, 1, "up"),
+        bars=tuple(
+            fig.Bar(short(each), area_of(judged.aucs[each]), links=judged.ordered(judged.misleading(each, high=True)))
+            for each in names
+        ),
+        guides=(fig.Guide("y", 0.5, "chance"),),
+    )
+
+
+def validity(judged: Judged) -> fig.Table:
+    """Return the correlation with passing and with editing effort (Sec. 6.2)."""
+    passing = judged.passed.astype(np.float64)
+    rows = []
+    for name, values in judged.columns.items():
+        known = judged.known(name, EFFORT)
+        here, clusters = values[known], numbered(judged.clusters[known].tolist())
+        with_pass = correlation(here, passing[known], clusters)
+        inside = within(here, judged.passed[known], clusters)
+        effort = judged.columns[EFFORT][known]
+        same = name == EFFORT
+        tau_b, rho = (None, None) if same else (tau(here, effort), rank_correlation(here, effort, clusters))
+        area = judged.aucs.get(name)
+        cells = (short(name), area_of(area) if area else None, estimated(with_pass))
+        p = p_text(with_pass.p if with_pass else None)
+        others = (p, *map(estimated, (inside, tau_b, rho)), int(known.sum()))
+        rows.append(fig.Row((*cells, *others), links=judged.ordered(judged.misleading(name, high=True))))
+    return fig.Table(
+        name="validity",
+        title="Passing, and editing effort",
+        short="Validity",
+        note="r: point-biserial, and inside problems with each problem's mean taken off. Its p takes samples to be "
+        "independent, as the paper does; the 95 % intervals count problems. tau-b and rho: with EDIT-SIM. "
+        "A row leads to failing samples with high values.",
+        columns=fig.columns(
+            "Metric | AUC: number up | r with passing: signed up | p of r | r inside problems: signed up | "
+            "tau-b with EDIT-SIM: signed | rho with EDIT-SIM: signed | Samples: count"
+        ),
+        rows=tuple(rows),
+    )
+
+
+def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
+    """Return metric, AUC less that of EDIT-SIM on the same samples, p, and p by Holm over all metrics."""
+    found = []
+    for name in judged.columns:
+        if name == EFFORT or name not in judged.aucs or EFFORT not in judged.aucs:
+            continue
+        # On the same samples, or the difference would be that of the samples.
+        known = judged.known(name, EFFORT)
+        clusters = numbered(judged.clusters[known].tolist())
+        one, other = (
+            clustered_auc(judged.columns[each][known], judged.passed[known], clusters) for each in (name, EFFORT)
+        )
+        if one is not None and other is not None:
+            found.append((name, one.value - other.value, auc_difference_p(one, other)))
+    adjusted = holm([p for *_, p in found])
+    return [(*each, p) for each, p in zip(found, adjusted, strict=True)]
+
+
+def against_effort(judged: Judged) -> fig.Table:
+    """Return whether anything is better than counting edits."""
+    found = effort_differences(judged)
+    return fig.Table(
+        name="effort",
+        title="Better than EDIT-SIM?",
+        short="Better?",
+        note="AUC less that of EDIT-SIM on the same samples; p counts problems."
+        if found
+        else "Without an AUC there is nothing to compare.",
+        columns=fig.columns("Metric | AUC less EDIT-SIM's: signed up | p | p by Holm | p by Bonferroni"),
+        rows=tuple(
+            fig.Row(
+                (short(name), apart, p_text(p), p_text(adjusted), p_text(min(1.0, p * len(found)))),
+                links=judged.ordered(judged.misleading(name, high=True)),
+            )
+            for name, apart, p, adjusted in found
+        ),
+    )
+
+
+def verdicts(judged: Judged, name: str, choice: fig.Choice) -> fig.Histogram:
+    """Draw one metric of passing and of failing samples, back to back."""
+    area, about = judged.aucs.get(name), metric(name)
+    area_words = f"AUC {in_words(area_of(area))} · " if area else ""
+    passing = int(judged.passed.sum())
+    return fig.Histogram(
+        name="verdicts",
+        title=f"{about.short} of passing and failing samples",
+        short="Pass and fail",
+        note=f"{area_words}{passing:,} passed, {len(judged.rows) - passing:,} did not",
+        choices=(choice,),
+        x=axis_of(about),
+        noun="samples",
+        values=tuple(
+            fig.Observation(value, "passed" if passed else "failed", link)
+            for value, passed, link in zip(judged.columns[name].tolist(), judged.passed, judged.links, strict=True)
+            if value == value
+        ),
+        groups={"passed": "good", "failed": "bad"},
+        most_bins=BINS,
+    )
+
+
+def scatter(judged: Judged, name: str, choice: fig.Choice) -> fig.Scatter:
+    """Draw one metric against passing: a point for the samples of one problem and outcome, at their mean value."""
+    about = metric(name)
+    rates: dict[int, list[bool]] = {}
+    for cluster, passed in zip(judged.clusters.tolist(), judged.passed.tolist(), strict=True):
+        rates.setdefault(cluster, []).append(passed)
+    groups: dict[tuple[int, bool], list[int]] = {}
+    for at in np.flatnonzero(judged.known(name)).tolist():
+        groups.setdefault((int(judged.clusters[at]), bool(judged.passed[at])), []).append(at)
+    values = judged.columns[name]
+    points = []
+    for (cluster, passed), places in groups.items():
+        share = sum(rates[cluster]) / len(rates[cluster])
+        mean, links = Estimate(float(values[places].mean())), tuple(judged.links[each] for each in places[:LISTED])
+        tone: fig.Tone = "good" if passed else "bad"
+        points.append(fig.Point(mean, Estimate(share), tone=tone, count=len(places), links=links))
+    return fig.Scatter(
+        name="scatter",
+        title=f"{about.short} against passing",
+        short="Scatter",
+        note="A point stands for the passing (green) or failing (red) samples of one problem: their mean value, and "
+        "how much of the problem's code passes. Red on the right and green on the left mislead.",
+        choices=(choice,),
+        x=axis_of(about),
+        y=fig.Axis("share of the problem's samples that pass", 0, 1, "up"),
+        points=tuple(points),
+        guides=(fig.Guide("x", HIGH, f"{HIGH}"),),
+        noun="samples",
+    )
+
+
+def misleading(judged: Judged, name: str, choice: fig.Choice, *, high: bool) -> fig.Table:
+    """List the corner to read: failing samples that look right, or passing ones that look wrong."""
+    places = judged.misleading(name, high=high)
+    what = "Failing, with a high" if high else "Passing, with a low"
+    total = counted(len(places), f"{'failing' if high else 'passing'} sample")
+    metrics = dict.fromkeys((name, EFFORT))
+    rows = []
+    for at in places[:LISTED].tolist():
+        values = (float(judged.columns[each][at]) for each in metrics)
+        row, run = judged.rows[at], judged.systems[judged.system[at]].name
+        rows.append(fig.Row((*values, row.key, run, row.role), links=(judged.links[at],)))
+    return fig.Table(
+        name="high-and-fail" if high else "low-and-pass",
+        title=f"{what} {short(name)}",
+        short="High, fails" if high else "Low, passes",
+        note=f"The {min(LISTED, len(places))} that mislead most, of {total}." if len(places) else "There is none.",
+        choices=(choice,),
+        columns=(*(fig.Column(short(each), "number") for each in metrics), *fig.columns("Problem | Run | Role")),
+        rows=tuple(rows),
+    )
+
 
 SAMPLES = {"all": "all judged code", "described": "without baselines"}
 _WAIT = "`rtc-inspector analyse` with the kind `audit` scores them; in the window, press Score."
 
 
-def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """The figures of all judged code of the runs together.
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
+    """Yield the figures of all judged code of the runs together.
 
     `chosen["metric"]` is drawn by itself, `chosen["test"]` holds systems apart, `chosen["samples"]` says which code.
     """
@@ -91,8 +506,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     best = best_metric(judged)
     shown = chosen.get("metric", "")
     shown = shown if shown in judged.columns else best or EFFORT
-    choice = Choice("metric", "Metric", {name: short(name) for name in judged.columns}, shown)
-    which = Choice("samples", "Samples", SAMPLES, samples or "all")
+    choice = fig.Choice("metric", "Metric", {name: short(name) for name in judged.columns}, shown)
+    which = fig.Choice("samples", "Samples", SAMPLES, samples or "all")
     yield shapes(judged, which)
     yield spreads(judged)
     yield distribution(judged, shown, choice)
@@ -111,20 +526,20 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     yield from between(judged)
 
 
-def summary(judged: Judged) -> Sentence:
-    """The finding, from the data."""
+def summary(judged: Judged) -> fig.Sentence:
+    """Return the finding, from the data."""
     title = "Which metric can stand in for tests?"
     count, passing = len(judged.rows), int(judged.passed.sum())
     if not count:
         waiting = f"{counted(judged.unscored, 'judged sample')} of these runs {'is' if judged.unscored == 1 else 'are'}"
         text = f"{waiting} not scored yet. {_WAIT}" if judged.unscored else "These runs hold no judged code to compare."
-        return Sentence(name="summary", title=title, text=text, tone="muted")
+        return fig.Sentence(name="summary", title=title, text=text, tone="muted")
     best = best_metric(judged)
     if not best:
         why = "pass" if passing == count else "fail" if not passing else ""
-        said = f"all {why}" if why else "have the same value of every metric"
-        text = f"These {counted(count, 'sample')} {said}: no metric can be said to tell passing code from failing."
-        return Sentence(name="summary", title=title, text=text, tone="warn")
+        why_not = f"all {why}" if why else "have the same value of every metric"
+        text = f"These {counted(count, 'sample')} {why_not}: no metric can be said to tell passing code from failing."
+        return fig.Sentence(name="summary", title=title, text=text, tone="warn")
     area = judged.aucs[best]
     fooled = judged.misleading(best, high=True)
     above = int((judged.columns[best][fooled] > HIGH).sum())
@@ -133,7 +548,7 @@ def summary(judged: Judged) -> Sentence:
         f"{in_words(area_of(area))}; {_better(judged)}; "
         f"{above:,} failing {'sample scores' if above == 1 else 'samples score'} above {HIGH}."
     )
-    return Sentence(name="summary", title=title, text=text, links=judged.ordered(fooled))
+    return fig.Sentence(name="summary", title=title, text=text, links=judged.ordered(fooled))
 
 
 def _better(judged: Judged) -> str:
@@ -145,28 +560,29 @@ def _better(judged: Judged) -> str:
     return f"{listed} {'is' if len(found) == 1 else 'are'} better than {short(EFFORT)} beyond chance"
 
 
-def _notes(judged: Judged) -> Iterator[Sentence]:
-    """Yield a note on what was left out, and on what cannot be told of these samples, if there is anything to note."""
-    said = []
+def _notes(judged: Judged) -> Iterator[fig.Sentence]:
+    remarks = []
     if judged.unscored:
-        said.append(f"{counted(judged.unscored, 'judged sample')} not scored yet: {_WAIT}")
+        remarks.append(f"{counted(judged.unscored, 'judged sample')} not scored yet: {_WAIT}")
     absent: dict[int, list[str]] = {}
     for name, values in judged.columns.items():
         known = values[judged.known(name)]
         if len(set(known)) == 1:
-            said.append(f"{short(name)} is {known[0]:.2f} for all: no correlation.")
+            remarks.append(f"{short(name)} is {known[0]:.2f} for all: no correlation.")
         if len(known) < len(values):
             absent.setdefault(len(values) - len(known), []).append(short(name))
-    said += [f"Not defined for {counted(missing, 'sample')}: {', '.join(names)}." for missing, names in absent.items()]
+    remarks += [
+        f"Not defined for {counted(missing, 'sample')}: {', '.join(names)}." for missing, names in absent.items()
+    ]
     if len(judged.systems) < 2:
-        said.append("One run only: ties and the power to tell systems apart need two.")
-    said += [
+        remarks.append("One run only: ties and the power to tell systems apart need two.")
+    remarks += [
         f"{each.name} leaves out {counted(each.run.items_dropped, 'item')}: nothing left out counts as 0."
         for each in judged.systems
         if each.run.items_dropped
     ]
-    if said:
-        yield Sentence(name="notes", title="To keep in mind", short="Notes", text="\n".join(said), tone="muted")
+    if remarks:
+        yield fig.Sentence(name="notes", title="To keep in mind", short="Notes", text="\n".join(remarks), tone="muted")
 
 
 # ---- ties, agreement between metrics, and whether they tell systems apart
@@ -183,40 +599,38 @@ TESTS: Mapping[str, tuple[str, Test]] = {
 }
 
 
-def tied(judged: Judged) -> Bars:
+def tied(judged: Judged) -> fig.Bars:
     """Return bars of how often two systems have the same value on a problem, by metric (Table 5)."""
     bars = []
     for name in judged.columns:
         means = judged.means(name)
         share = ties(means)
         if share is not None:
-            bars.append(Bar(short(name), Estimate(share), links=_tied_samples(judged, means)))
-    return Bars(
+            apart = {
+                problem: abs(one[problem] - other[problem])
+                for one, other in pairwise(means)
+                for problem in one.keys() & other.keys()
+            }
+            # Samples of the problems on which neighbouring systems are nearest to each other, ties first.
+            places = [at for at, problem in enumerate(judged.problems) if problem in apart]
+            places.sort(key=lambda at: apart[judged.problems[at]])
+            links = tuple(judged.links[at] for at in places[:LISTED])
+            bars.append(fig.Bar(short(name), Estimate(share), links=links))
+    return fig.Bars(
         name="ties",
         title="Problems on which two systems tie",
         short="Ties",
         note="Of all problems and pairs of runs, the share whose values differ by no more than a millionth."
         if bars
         else "A tie needs two runs on the same problems.",
-        categories=Categories("metric", tuple(bar.category for bar in bars)),
-        y=Axis("share tied", 0, 1),
+        categories=fig.Categories("metric", tuple(bar.category for bar in bars)),
+        y=fig.Axis("share tied", 0, 1),
         bars=tuple(bars),
     )
 
 
-def _tied_samples(judged: Judged, means: Sequence[Means]) -> tuple[Link, ...]:
-    """Samples of the problems on which neighbouring systems are nearest to each other, ties first."""
-    apart = {
-        problem: abs(one[problem] - other[problem])
-        for one, other in pairwise(means)
-        for problem in one.keys() & other.keys()
-    }
-    places = [at for at, problem in enumerate(judged.problems) if problem in apart]
-    return tuple(judged.links[at] for at in sorted(places, key=lambda at: apart[judged.problems[at]])[:LISTED])
-
-
-def agreement(judged: Judged) -> Grid:
-    """Kendall's tau-b between metrics (Fig. 2); a cell leads to the samples that the two rank most differently."""
+def agreement(judged: Judged) -> fig.Grid:
+    """Show Kendall's tau-b between metrics (Fig. 2); a cell leads to samples that both rank most differently."""
     names = tuple(judged.columns)
     cells = []
     for at, row in enumerate(names):
@@ -229,24 +643,24 @@ def agreement(judged: Judged) -> Grid:
             apart = np.abs(np.argsort(np.argsort(one)) - np.argsort(np.argsort(other)))
             links = judged.ordered(np.flatnonzero(known)[np.argsort(-apart, kind="stable")])
             value = Estimate(found.value, n=found.n)
-            cells.append(Cell(short(row), short(column), value, links=links))
+            cells.append(fig.Cell(short(row), short(column), value, links=links))
             if row != column:
-                cells.append(Cell(short(column), short(row), value, links=links))
+                cells.append(fig.Cell(short(column), short(row), value, links=links))
     heads = tuple(map(short, names))
-    return Grid(
+    return fig.Grid(
         name="agreement",
         title="Agreement between metrics (Kendall's tau-b)",
         short="Agreement",
         note="Grey: a metric that does not vary. A cell leads to the samples that both rank most differently.",
-        rows=Categories("metric", heads),
-        columns=Categories("metric", heads),
-        scale=Axis("tau-b", -1, 1, form="signed"),
+        rows=fig.Categories("metric", heads),
+        columns=fig.Categories("metric", heads),
+        scale=fig.Axis("tau-b", -1, 1, form="signed"),
         cells=tuple(cells),
         centre=0,
     )
 
 
-def separation(judged: Judged, test: str) -> Iterator[Figure]:
+def separation(judged: Judged, test: str) -> Iterator[fig.Figure]:
     """Yield figures of which metric tells systems apart (Figs. 3 and 4), or nothing for a single system.
 
     p of every ordered pair, one-sided, is held against 0.05 / pairs.
@@ -254,7 +668,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
     if len(judged.systems) < 2:
         return
     test = test if test in TESTS else next(iter(TESTS))
-    choice = Choice("test", "Test", {name: title for name, (title, _) in TESTS.items()}, test)
+    choice = fig.Choice("test", "Test", {name: title for name, (title, _) in TESTS.items()}, test)
     pairs = len(judged.systems) * (len(judged.systems) - 1)
     # As in the paper. Of a pair in both orders at most one can lie below it.
     alpha = (1 - LEVEL) / pairs
@@ -263,27 +677,27 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
         ("separation", "Telling systems apart", 1.0),
         ("separation-near", f"Telling systems apart, p up to {NEAR}", NEAR),
     ):
-        yield Lines(
+        yield fig.Lines(
             name=name,
             title=title,
             short="Apart" if most == 1 else "Apart, near",
             note="p that the first of two runs has the lower mean, for each ordered pair, sorted. "
             f"Dashed: 0.05 / {pairs} = {alpha:.2g}. At most half of the ordered pairs can lie below it.",
             choices=(choice,),
-            x=Axis("ordered pairs of runs", 0, pairs, form="count"),
-            y=Axis("p", 0, most, "down"),
+            x=fig.Axis("ordered pairs of runs", 0, pairs, form="count"),
+            y=fig.Axis("p", 0, most, "down"),
             series=tuple(
-                Series(
+                fig.Series(
                     short(each),
                     tuple(
-                        Point(Estimate(at), Estimate(min(p, most)), links=_most_apart(judged, each, pair))
+                        fig.Point(Estimate(at), Estimate(min(p, most)), links=_most_apart(judged, each, pair))
                         for at, (pair, p) in enumerate(sorted(ps.items(), key=lambda one: one[1]), start=1)
                     ),
                 )
                 for each, ps in found.items()
                 if ps and each.split(":")[0] in DRAWN
             ),
-            guides=(Guide("y", alpha, f"{alpha:.2g}"),),
+            guides=(fig.Guide("y", alpha, f"{alpha:.2g}"),),
         )
     rows = []
     for name, ps in found.items():
@@ -291,21 +705,20 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
         adjusted = sum(p < 1 - LEVEL for p in holm(list(ps.values())))
         lowest = min(ps, key=lambda pair: ps[pair], default=None)
         links = _most_apart(judged, name, lowest) if lowest else ()
-        rows.append(Row((short(name), bonferroni, adjusted, len(ps), pairs), links=links))
-    yield Table(
+        rows.append(fig.Row((short(name), bonferroni, adjusted, len(ps), pairs), links=links))
+    yield fig.Table(
         name="separated",
         title="Pairs of systems told apart",
         short="Told apart",
         note=f"Ordered pairs of which p lies below 0.05 / {pairs} (Bonferroni), or below 0.05 after Holm's adjustment. "
         "A pair on which all values are the same has no p.",
         choices=(choice,),
-        columns=columns("Metric | Told apart: count up | By Holm: count up | With a p: count | Pairs: count"),
+        columns=fig.columns("Metric | Told apart: count up | By Holm: count up | With a p: count | Pairs: count"),
         rows=tuple(rows),
     )
 
 
-def _most_apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link, ...]:
-    """Samples of the problems on which two systems differ most."""
+def _most_apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[fig.Link, ...]:
     means = judged.means(name)
     one, other = (means[at] for at in pair)
     common = sorted((abs(one[p] - other[p]), str(p), p) for p in one if p in other)
@@ -317,7 +730,7 @@ def _most_apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link,
     )[:LISTED]
 
 
-def between(judged: Judged) -> Iterator[Figure]:
+def between(judged: Judged) -> Iterator[fig.Figure]:
     """Yield what each system comes to (Tables 1 and 2), and whether a metric ranks systems as passing does."""
     names = list(judged.columns)
     rows, cells, means = [], [], []
@@ -328,31 +741,31 @@ def between(judged: Judged) -> Iterator[Figure]:
         passing, clusters = judged.passed[inside].astype(float).tolist(), judged.clusters[inside].tolist()
         passed = Estimate(*interval(passing, clusters=clusters), len(passing))
         counts = (len(passing), len(set(clusters)), system.run.items_dropped)
-        rows.append(Row((system.name, *counts, passed), links=(Link(system.run.id),)))
+        rows.append(fig.Row((system.name, *counts, passed), links=(fig.Link(system.run.id),)))
         values = {}
         for name in names:
             places = np.flatnonzero(inside & judged.known(name))
             if len(places):
                 values[name] = float(judged.columns[name][places].mean())
                 links = judged.ordered(places[np.argsort(judged.columns[name][places], kind="stable")])
-                cells.append(Cell(short(name), system.name, Estimate(values[name], n=len(places)), links=links))
+                cells.append(fig.Cell(short(name), system.name, Estimate(values[name], n=len(places)), links=links))
         means.append((float(np.mean(passing)), values))
-    yield Table(
+    yield fig.Table(
         name="systems",
         title="Systems",
         short="Systems",
         note="Items left out were not attempted, or could not be used; they never count as 0.",
-        columns=columns("System | Samples: count | Problems: count | Left out: count | Passing: number up"),
+        columns=fig.columns("System | Samples: count | Problems: count | Left out: count | Passing: number up"),
         rows=tuple(rows),
     )
-    yield Grid(
+    yield fig.Grid(
         name="means",
         title="Mean of each metric by system",
         short="Means",
         note="Over samples; a cell leads to those with the lowest values.",
-        rows=Categories("metric", tuple(map(short, names))),
-        columns=Categories("system", tuple(dict.fromkeys(cell.column for cell in cells))),
-        scale=Axis("mean", 0, 1, "up"),
+        rows=fig.Categories("metric", tuple(map(short, names))),
+        columns=fig.Categories("system", tuple(dict.fromkeys(cell.column for cell in cells))),
+        scale=fig.Axis("mean", 0, 1, "up"),
         cells=tuple(cells),
     )
     if len(means) >= FEWEST:
@@ -364,12 +777,12 @@ def _told_apart(systems: Sequence[Means]) -> int:
     return sum(p < 1 - LEVEL for p in holm(list(power(systems, paired_t).values())))
 
 
-def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]]) -> Table | Sentence:
+def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]]) -> fig.Table | fig.Sentence:
     """Hold each metric's order of the systems against that by what passes, where there is such an order."""
     pairs, apart = math.comb(len(judged.systems), 2), _told_apart(judged.passing())
     how = "by Student's t paired by problem, p adjusted by Holm"
     if not apart:
-        return Sentence(
+        return fig.Sentence(
             name="ranking",
             title="Ranking systems",
             short="Ranking",
@@ -382,16 +795,18 @@ def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]])
         known = [(values[name], share) for share, values in means if name in values]
         found = correlation(*(np.array(side) for side in zip(*known, strict=True))) if len(known) >= FEWEST else None
         low, high = (found and fisher_interval(found.value, found.n)) or (None, None)
-        told = _told_apart(judged.means(name))
-        r = Estimate(found.value, low, high, found.n) if found and told else None
-        ranked.append(Row((short(name), r, told), links=tuple(Link(each.run.id) for each in judged.systems)))
-    return Table(
+        separated = _told_apart(judged.means(name))
+        r = Estimate(found.value, low, high, found.n) if found and separated else None
+        ranked.append(
+            fig.Row((short(name), r, separated), links=tuple(fig.Link(each.run.id) for each in judged.systems))
+        )
+    return fig.Table(
         name="ranking",
         title="Ranking systems",
         short="Ranking",
         note=f"r of each metric's mean with the share that passes, over {len(means)} systems, of which what passes "
         f"tells {apart} of {pairs} pairs apart ({how}). A metric that tells none apart ranks none: no r. A metric "
         "can rank systems well and still say little of a single program.",
-        columns=columns("Metric | r over systems: signed up | Told apart: count up"),
+        columns=fig.columns("Metric | r over systems: signed up | Told apart: count up"),
         rows=tuple(ranked),
     )

@@ -7,24 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.analyses.ranking import model_names
-from rtc_inspector.core.figures import (
-    Axis,
-    Bar,
-    Bars,
-    Categories,
-    Figure,
-    Histogram,
-    Link,
-    Observation,
-    Point,
-    Row,
-    Scatter,
-    Sentence,
-    Table,
-    columns,
-    one_of,
-)
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.paired import mean_difference
 from rtc_inspector.core.metrics.validity import (
@@ -66,13 +50,17 @@ class System:
     problems: Mapping[str, Mapping[str, float]]
     model: str = ""
 
+    @property
+    def link(self) -> fig.Link:
+        return fig.Link(self.run)
 
-def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
     """Yield figures of whether several runs are ranked alike, and of where solving and round trips part in each run."""
     every = [reader.run(run_id) for run_id in run_ids]
     runs = [run for run in every if all(name in run.scores and run.scores[name].value is not None for name in SHOWN)]
     if not runs:
-        yield Sentence(
+        yield fig.Sentence(
             name="ranking",
             title="RTC beside pass@1",
             text="No problem of these runs has both a judged solution and a judged round trip yet.",
@@ -88,7 +76,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
             yield _by_benchmark(reader, runs, measure)
     for run in runs:
         own = items[run.id]
-        yield from one_of(runs, run.id, (_against_solved(own, run), _parting(own), _solved_only(own, run)))
+        yield from fig.one_of(runs, run.id, (_against_solved(own, run), _parting(own), _solved_only(own, run)))
 
 
 def _system(name: str, run: RunRow, items: Sequence[ItemRow]) -> System:
@@ -99,61 +87,53 @@ def _system(name: str, run: RunRow, items: Sequence[ItemRow]) -> System:
 # --------------------------------------------------------------------------- between models
 
 
-def ranking(systems: Sequence[System], measure: str) -> Scatter:
-    """One point a model: pass@1 against RTC or lift, both with their intervals over problems."""
+def ranking(systems: Sequence[System], measure: str) -> fig.Scatter:
+    """Draw a point for each model: pass@1 against RTC or lift, both with their intervals over problems."""
     title = TITLES[measure]
-    return Scatter(
+    return fig.Scatter(
         name="ranking" if measure == "rtc" else f"ranking-{measure}",
         title=f"{HEADS[measure]} against pass@1",
         short=HEADS[measure],
         note="One point a run; bars are 95 % intervals over its problems.",
-        x=Axis(SOLVED, 0, 1, "up"),
-        y=Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
+        x=fig.Axis(SOLVED, 0, 1, "up"),
+        y=fig.Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
         points=tuple(
-            Point(
-                system.scores[SOLVED],
-                system.scores[measure],
-                name=system.name,
-                links=(Link(system.run),),
-            )
-            for system in systems
-            if measure in system.scores
+            fig.Point(each.scores[SOLVED], each.scores[measure], each.name, links=(each.link,))
+            for each in systems
+            if measure in each.scores
         ),
         noun="runs",
     )
 
 
-def agreement(systems: Sequence[System], measure: str) -> Sentence:
-    """Pearson's r and Spearman's rho over the models, and how little a few models prove."""
+def agreement(systems: Sequence[System], measure: str) -> fig.Sentence:
+    """Tell Pearson's r and Spearman's rho over the models, and how little a few models prove."""
     name, title = f"agreement-{measure}", f"Does {TITLES[measure]} rank models as pass@1 does?"
-    known = [(s.scores[SOLVED].value, s.scores[measure].value, s) for s in systems if measure in s.scores]
-    pairs = [(x, y, system) for x, y, system in known if x is not None and y is not None]
+    points = [(s.scores[SOLVED].value, s.scores[measure].value, s) for s in systems if measure in s.scores]
+    pairs = [(x, y, system) for x, y, system in points if x is not None and y is not None]
+    both = [system for *_, system in pairs]
     if len(pairs) < FEWEST:
         text = f"{len(pairs)} {'model is' if len(pairs) == 1 else 'models are'} too few: nothing follows. "
         text += "Even the paper's r = 0.947, over five, has an interval of 0.40 to 0.997."
-        return Sentence(name=name, title=title, text=text, tone="muted")
+        return fig.Sentence(name=name, title=title, text=text, tone="muted")
     first, second = [x for x, _, _ in pairs], [y for _, y, _ in pairs]
     r, rho = pearson(first, second), spearman(first, second)
     if r is None or rho is None:
-        return Sentence(name=name, title=title, text="One of the two is the same for all models: no correlation.")
-    if (apart := _told_apart([system for *_, system in pairs])) is not None and not apart:
-        text = f"None of the {math.comb(len(pairs), 2)} pairs of {_counted([system for *_, system in pairs])} is told "
+        return fig.Sentence(name=name, title=title, text="One of the two is the same for all models: no correlation.")
+    if (apart := _told_apart(both)) is not None and not apart:
+        text = f"None of the {math.comb(len(pairs), 2)} pairs of {_counted(both)} is told "
         text += "apart by pass@1 on the same problems: what cannot be told apart has no order to rank against."
-        return Sentence(name=name, title=title, text=text, tone="muted")
+        return fig.Sentence(name=name, title=title, text=text, tone="muted")
     parts = [f"Pearson r = {r:.2f}{_range(fisher_interval(r, len(pairs)))}"]
     p = spearman_p(first, second)
     parts.append(f"Spearman rho = {rho:.2f}" + (f" (two-sided p = {p:.3f} by all orders)" if p is not None else ""))
-    drawn = resampled(
-        [
-            {key: (each[SOLVED], each[measure]) for key, each in system.problems.items() if measure in each}
-            for _, _, system in pairs
-        ]
-    )
+    problems = (((key, each) for key, each in system.problems.items() if measure in each) for system in both)
+    drawn = resampled([{key: (each[SOLVED], each[measure]) for key, each in own} for own in problems])
     over = " and ".join(f"{NAMES[name]} from {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
-    said = [f"Over {_counted([system for *_, system in pairs])}: {'; '.join(parts)}."]
-    said += [f"Had other problems been drawn for these models: {over}."] if over else []
-    said += [PAPER] if len(pairs) <= SO_FEW else []
-    return Sentence(name=name, title=title, text=" ".join(said))
+    sentences = [f"Over {_counted(both)}: {'; '.join(parts)}."]
+    sentences += [f"Had other problems been drawn for these models: {over}."] if over else []
+    sentences += [PAPER] if len(pairs) <= SO_FEW else []
+    return fig.Sentence(name=name, title=title, text=" ".join(sentences))
 
 
 def _told_apart(systems: Sequence[System]) -> int | None:
@@ -170,29 +150,29 @@ def _told_apart(systems: Sequence[System]) -> int | None:
 
 
 def _counted(systems: Sequence[System]) -> str:
-    """`5 models`; of runs that are not of different models, or not on the same problems, what they are."""
+    """Write `5 models`; of runs that are not of different models, or not on the same problems, what they are."""
     models = len({system.model or system.name for system in systems})
     alike = len({frozenset(system.problems) for system in systems}) == 1
-    said = f"{len(systems)} models" if models == len(systems) else f"{len(systems)} runs of {counted(models, 'model')}"
-    return said if alike else f"{said}, not all on the same problems"
+    words = f"{len(systems)} models" if models == len(systems) else f"{len(systems)} runs of {counted(models, 'model')}"
+    return words if alike else f"{words}, not all on the same problems"
 
 
 def _range(bounds: tuple[float, float] | None) -> str:
     return f" (95 % interval {bounds[0]:.2f} to {bounds[1]:.3f})" if bounds is not None else ""
 
 
-def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
-    """Models side by side on each benchmark (the paper's Fig. 2 and 5)."""
+def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> fig.Bars:
+    """Draw models side by side on each benchmark (the paper's Fig. 2 and 5)."""
     rows = [(run, row) for run in runs for row in reader.facets(run.id) if row.facet == BENCHMARK]
     names = tuple(dict.fromkeys(row.value for _, row in rows))
-    return Bars(
+    return fig.Bars(
         name=f"benchmarks-{measure}",
         title=f"{HEADS[measure]} by benchmark",
         short=f"{HEADS[measure]} by benchmark",
-        categories=Categories("benchmark", names),
-        y=Axis(TITLES[measure], better="up"),
+        categories=fig.Categories("benchmark", names),
+        y=fig.Axis(TITLES[measure], better="up"),
         bars=tuple(
-            Bar(row.value, row.scores[measure], f"{run.model_name}, run {run.id}", links=(Link(run.id),))
+            fig.Bar(row.value, row.scores[measure], run.label, links=(fig.Link(run.id),))
             for run, row in rows
             if measure in row.scores
         ),
@@ -202,64 +182,56 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
 # --------------------------------------------------------------------------- inside one model
 
 
-def _against_solved(items: Sequence[ItemRow], run: RunRow) -> Histogram:
-    """RTC of problems that the model solves, against that of problems it does not."""
+def _against_solved(items: Sequence[ItemRow], run: RunRow) -> fig.Histogram:
     values, solved = [item.measures["rtc"] for item in items], [item.measures[SOLVED] > 0 for item in items]
     area, r = auc(values, solved), point_biserial(values, solved)
-    told = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
-    told += f" · r {r:+.2f}" if r is not None else ""
-    return Histogram(
+    area_words = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
+    area_words += f" · r {r:+.2f}" if r is not None else ""
+    return fig.Histogram(
         name="solved",
         title="RTC of solved and unsolved problems",
         short="Solved",
-        note=f"{told} · {sum(solved)} solved, {len(solved) - sum(solved)} not. "
+        note=f"{area_words} · {sum(solved)} solved, {len(solved) - sum(solved)} not. "
         "AUC: the chance that a solved problem has the larger RTC.",
-        x=Axis("RTC of a problem", 0, 1, "up"),
+        x=fig.Axis("RTC of a problem", 0, 1, "up"),
         noun="problems",
         values=tuple(
-            Observation(value, "solved" if did else "not solved", Link(run.id, item.id))
+            fig.Observation(value, "solved" if did else "not solved", fig.Link(run.id, item.id))
             for value, did, item in zip(values, solved, items, strict=True)
         ),
         groups={"solved": "good", "not solved": "bad"},
     )
 
 
-def _parting(items: Sequence[ItemRow]) -> Table:
-    """Two by two: solved or not, and whether any round trip came back."""
+def _parting(items: Sequence[ItemRow]) -> fig.Table:
     rows = []
     for name, solved in (("solved", True), ("not solved", False)):
         row = [item.measures["rtc"] > 0 for item in items if (item.measures[SOLVED] > 0) is solved]
-        rows.append(Row((name, sum(row), len(row) - sum(row))))
-    return Table(
+        rows.append(fig.Row((name, sum(row), len(row) - sum(row))))
+    return fig.Table(
         name="parting",
         title="Solving and round trips",
         short="2 x 2",
         note="A problem is round-tripped when at least one of its reconstructions passes.",
-        columns=columns("Problems | Round-tripped: count | Not round-tripped: count"),
+        columns=fig.columns("Problems | Round-tripped: count | Not round-tripped: count"),
         rows=tuple(rows),
     )
 
 
-def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
+def _solved_only(items: Sequence[ItemRow], run: RunRow) -> fig.Table:
     """Return the problems that the model can write from a person's words, and not from its own: the list to read."""
     found = [item for item in items if item.measures[SOLVED] > 0 and item.measures["rtc"] == 0]
-    return Table(
+    rows = []
+    for item in found:
+        cells = (item.key, item.origin.get("function", ""), item.measures[SOLVED], item.measures.get("baseline"))
+        rows.append(fig.Row((*cells, item.recitation), links=(fig.Link(run.id, item.id),)))
+    return fig.Table(
         name="solved-only",
         title="Solved, but not round-tripped",
         short="To read",
         note="The model writes these from a person's words, and not from its own." if found else "There is none.",
-        columns=columns(f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: number"),
-        rows=tuple(
-            Row(
-                (
-                    item.key,
-                    item.origin.get("function", ""),
-                    item.measures[SOLVED],
-                    item.measures.get("baseline"),
-                    item.recitation,
-                ),
-                links=(Link(run.id, item.id),),
-            )
-            for item in found
+        columns=fig.columns(
+            f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: number"
         ),
+        rows=tuple(rows),
     )

@@ -7,28 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from rtc_inspector.core.figures import (
-    Axis,
-    Bar,
-    Bars,
-    Categories,
-    Cell,
-    Figure,
-    Grid,
-    Lines,
-    Link,
-    Point,
-    Row,
-    Sentence,
-    Series,
-    Table,
-    Tone,
-    columns,
-    one_of,
-)
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.figures.reading import in_words
 from rtc_inspector.core.metrics.output_match import Class, Lost, class_of
-from rtc_inspector.core.metrics.paired import holm, mcnemar
+from rtc_inspector.core.metrics.paired import TwoByTwo, holm
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
@@ -54,80 +36,79 @@ class Chains:
         return Estimate(*interval(values), len(values)) if values else Estimate()
 
 
-def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """The figures of one run, or of several models beside each other."""
-    chains = [_chains(reader, run_id) for run_id in run_ids]
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
+    """Yield the figures of one run, or of several models beside each other."""
+    chains = []
+    for run_id in run_ids:
+        items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
+        chains.append(Chains(reader.run(run_id), items, reader.settings(run_id).chain.steps))
     yield summary(chains)
     yield by_step(chains)
     for each in chains:
-        codes = {item.id: _programs(reader, item) for item in each.items}
-        own: list[Figure] = [classes(each, codes), breaks(each), grid(each, codes)]
+        codes = {}
+        for item in each.items:
+            rows = [row for row in reader.samples(item.id) if row.form == Form.CODE and row.index == 0]
+            codes[item.id] = sorted((row for row in rows if not row.error), key=lambda row: row.step)
+        own: list[fig.Figure] = [classes(each, codes), breaks(each), grid(each, codes)]
         if reader.settings(each.run.id).chain.cross:
             own.append(lost(each, {item.id: Tree(reader.samples(item.id)) for item in each.items}))
-        yield from one_of(run_ids, each.run.id, own)
+        yield from fig.one_of(run_ids, each.run.id, own)
     yield table(chains)
     if len(chains) > 1:
         yield between(chains)
 
 
-def _chains(reader: Reader, run_id: int) -> Chains:
-    items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
-    return Chains(reader.run(run_id), items, reader.settings(run_id).chain.steps)
-
-
-def _programs(reader: Reader, item: ItemRow) -> list[SampleRow]:
-    """The programs of a chain in their order."""
-    rows = [row for row in reader.samples(item.id) if row.form == Form.CODE and row.index == 0 and not row.error]
-    return sorted(rows, key=lambda row: row.step)
-
-
-def summary(chains: Sequence[Chains]) -> Sentence:
+def summary(chains: Sequence[Chains]) -> fig.Sentence:
     """Return what the chains come to in words, run by run."""
-    said = []
+    sentences = []
     for each in chains:
         first, sc, ssc, read = (each.mean(name) for name in ("pass@1", "sc", "ssc", "sc_parsing"))
         name = each.run.model_name
         if first.value is None:
-            said.append(f"Of {name} nothing is judged yet.")
+            sentences.append(f"Of {name} nothing is judged yet.")
         elif sc.value is None or ssc.value is None:
-            said.append(f"{name} solves {in_words(first)} of {first.n} problems; no chain has come to its end yet.")
+            sentences.append(
+                f"{name} solves {in_words(first)} of {first.n} problems; no chain has come to its end yet."
+            )
         else:
-            said.append(
+            sentences.append(
                 f"{name} solves {in_words(first)} of {first.n} problems, and in {in_words(ssc)} keeps that over "
                 f"{each.steps} steps (SSC). Right or wrong, the programs of {in_words(sc)} behave alike (SC), of those "
                 f"whose first program parses {in_words(read) if read.value is not None else '-'}."
             )
         silent = sum(item.measures.get("none_parses") == 1.0 for item in each.items)
         if silent:
-            said.append(f"Of {silent} of {first.n} chains no program parses, so that being alike says nothing of them.")
-    return Sentence(name="summary", title="Self-consistency", text=" ".join(said))
+            sentences.append(
+                f"Of {silent} of {first.n} chains no program parses, so that being alike says nothing of them."
+            )
+    return fig.Sentence(name="summary", title="Self-consistency", text=" ".join(sentences))
 
 
-def by_step(chains: Sequence[Chains]) -> Lines:
+def by_step(chains: Sequence[Chains]) -> fig.Lines:
     """Draw SSC and SC after each step; SSC after none is pass@1."""
     series = []
     for each in chains:
-        of = "" if len(chains) == 1 else f" {each.run.model_name}, run {each.run.id}"
+        of = "" if len(chains) == 1 else f" {each.run.label}"
         for name, title, first in (("ssc", "SSC", 0), ("sc", "SC", 1)):
             points = []
             for step in range(first, each.steps + 1):
                 mean = each.mean(f"{name}_{step}" if step else "pass@1")
                 if mean.value is not None:
-                    points.append(Point(Estimate(step), mean, links=(Link(each.run.id),)))
-            series.append(Series(f"{title}{of}", tuple(points), dashed=name == "sc"))
-    return Lines(
+                    points.append(fig.Point(Estimate(step), mean, links=(fig.Link(each.run.id),)))
+            series.append(fig.Series(f"{title}{of}", tuple(points), dashed=name == "sc"))
+    return fig.Lines(
         name="by-step",
         title="Chains that kept their meaning",
         short="By step",
         note="SSC: the first program passes its tests, and every one so far behaves like the one before it; after "
         "step 0 that is pass@1. SC: they behave alike, be they right or wrong. Bands are 95 % intervals over problems.",
-        x=Axis("step", 0, max(each.steps for each in chains), form="count"),
-        y=Axis("share of problems", 0, 1, "up"),
+        x=fig.Axis("step", 0, max(each.steps for each in chains), form="count"),
+        y=fig.Axis("share of problems", 0, 1, "up"),
         series=tuple(series),
     )
 
 
-def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
+def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> fig.Bars:
     """Return bars of what became of passing all tests from one program to the next, by step."""
     counts: dict[int, Counter[Class]] = {}
     for rows in codes.values():
@@ -135,84 +116,80 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
             if one.passes is not None and other.passes is not None:
                 counts.setdefault(other.step, Counter())[class_of(one.passes, other.passes)] += 1
     bars = [
-        Bar(f"step {step}", Estimate(counts[step][name]), name.value, TONES[name])  # type: ignore[arg-type]
+        fig.Bar(f"step {step}", Estimate(counts[step][name]), name.value, TONES[name])  # type: ignore[arg-type]
         for step in sorted(counts)
         for name in CLASSES
         if counts[step][name]
     ]
-    return Bars(
+    return fig.Bars(
         name="classes",
         title="From one program to the next",
         short="Classes",
         note="Whether all tests pass before and after a step. Chains that repeat themselves make no further programs.",
-        categories=Categories("step", tuple(f"step {step}" for step in sorted(counts))),
-        y=Axis("problems", 0, form="count"),
+        categories=fig.Categories("step", tuple(f"step {step}" for step in sorted(counts))),
+        y=fig.Axis("problems", 0, form="count"),
         bars=tuple(bars),
         stacked=True,
     )
 
 
-def breaks(chains: Chains) -> Bars:
+def breaks(chains: Chains) -> fig.Bars:
     """Count the steps at which chains lost their meaning first, and how those that never did stand."""
     silent = [item for item in chains.items if item.measures.get("none_parses") == 1.0]
-    where = [(_first_break(item, chains.steps), item) for item in chains.items if item not in silent]
-    names = [f"step {step}" for step in range(1, chains.steps + 1)]
-    bars = []
-    for step, name in enumerate(names, start=1):
-        items = [item for at, item in where if at == step]
-        links = tuple(Link(item.run_id, item.id) for item in items)
-        bars.append(Bar(name, Estimate(len(items)), tone="bad", links=links))
+    steps: dict[int, list[ItemRow]] = {step: [] for step in range(1, chains.steps + 1)}
+    for item in chains.items:
+        first = next((step for step in steps if item.measures.get(f"sc_{step}") == 0.0), None)
+        if first is not None and item not in silent:
+            steps[first].append(item)
     kept = [item for item in chains.items if item.measures.get("sc") == 1.0 and item not in silent]
-    others: tuple[tuple[str, Tone, list[ItemRow]], ...] = (
+    groups: list[tuple[str, fig.Tone, list[ItemRow]]] = [
+        *((f"step {step}", "bad", items) for step, items in steps.items()),
         ("never", "good", [item for item in kept if item.measures["ssc"] == 1.0]),
         ("never, but wrong", "warn", [item for item in kept if item.measures["ssc"] == 0.0]),
         ("none parses", "bad", silent),
-    )
-    for name, tone, items in others:
-        links = tuple(Link(item.run_id, item.id) for item in items)
-        bars.append(Bar(name, Estimate(len(items)), tone=tone, links=links))
-    return Bars(
+    ]
+    bars = []
+    for name, tone, items in groups:
+        links = tuple(fig.Link(item.run_id, item.id) for item in items)
+        bars.append(fig.Bar(name, Estimate(len(items)), tone=tone, links=links))
+    return fig.Bars(
         name="breaks",
         title="Where the meaning was lost first",
         short="Breaks",
         note="Never: the first program passes. Never, but wrong: all behave alike and the first one fails. "
         "None parses: programs that cannot be read are alike too, which says nothing.",
-        categories=Categories("first break", (*names, *(name for name, *_ in others))),
-        y=Axis("problems", 0, form="count"),
+        categories=fig.Categories("first break", tuple(bar.category for bar in bars)),
+        y=fig.Axis("problems", 0, form="count"),
         bars=tuple(bars),
     )
 
 
-def _first_break(item: ItemRow, steps: int) -> int | None:
-    return next((step for step in range(1, steps + 1) if item.measures.get(f"sc_{step}") == 0.0), None)
-
-
-def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
+def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> fig.Grid:
     """Show TOM of each step of each problem; a cell leads to the program after the step."""
     names = [f"step {step}" for step in range(1, chains.steps + 1)]
     cells = []
     for item in chains.items:
         wrong = item.measures.get("pass@1") == 0.0
         for before, row in pairwise(codes[item.id]):
-            value, links = tom_of(row), (Link(item.run_id, item.id, row.id),)
+            value, links = tom_of(row), (fig.Link(item.run_id, item.id, row.id),)
             if value is not None and none_parses((before, row)):
-                cells.append(Cell(item.key, f"step {row.step}", text="no parse", tone="bad", links=links))
+                cells.append(fig.Cell(item.key, f"step {row.step}", text="no parse", tone="bad", links=links))
             elif value is not None:
-                cells.append(Cell(item.key, f"step {row.step}", Estimate(value), faded=wrong, links=links))
-    return Grid(
+                cells.append(fig.Cell(item.key, f"step {row.step}", Estimate(value), faded=wrong, links=links))
+    return fig.Grid(
         name="tom",
         title="Test output match by problem and step",
         short="TOM",
         note="The share of tests under which a program behaves like the one before it. Pale: the first program of the "
         "chain fails. No parse: neither program can be read.",
-        rows=Categories("problem", tuple(item.key for item in chains.items)),
-        columns=Categories("step", tuple(names)),
-        scale=Axis("TOM", 0, 1),
+        rows=fig.Categories("problem", tuple(item.key for item in chains.items)),
+        columns=fig.Categories("step", tuple(names)),
+        scale=fig.Axis("TOM", 0, 1),
         cells=tuple(cells),
     )
 
 
-def lost(chains: Chains, trees: Mapping[int, Tree]) -> Table:
+def lost(chains: Chains, trees: Mapping[int, Tree]) -> fig.Table:
     """Return which pass lost the meaning at the first break of each chain, by the second model, with what tells so."""
     rows = []
     for item in chains.items:
@@ -223,15 +200,15 @@ def lost(chains: Chains, trees: Mapping[int, Tree]) -> Table:
             toms = [tom_of(row) for row in (broken[2], *programs)]
             cells = (item.key, broken[2].step, verdict.value, *map(Estimate, toms))
             shown = broken[1] if verdict is Lost.WORDS else broken[2]
-            rows.append(Row(cells, links=(Link(item.run_id, item.id, shown.id),)))
-    return Table(
+            rows.append(fig.Row(cells, links=(fig.Link(item.run_id, item.id, shown.id),)))
+    return fig.Table(
         name="lost",
         title="Which pass lost the meaning",
         short="Crossed",
         note="TOM is with the program before the break: of the one that the model wrote, of the one that the second "
         "model wrote from the same words, and of the one that the model wrote from the second model's words. What came "
         "back to the same program did not lose its meaning, so the other pass did.",
-        columns=columns(
+        columns=fig.columns(
             "Problem | Step: count | Lost in | TOM: number up | read by the second: number up | "
             "described by the second: number up"
         ),
@@ -239,22 +216,22 @@ def lost(chains: Chains, trees: Mapping[int, Tree]) -> Table:
     )
 
 
-def table(chains: Sequence[Chains]) -> Table:
-    """The paper's Table 1, for one's own models."""
+def table(chains: Sequence[Chains]) -> fig.Table:
+    """Return the paper's Table 1, for one's own models."""
     rows = []
     for each in chains:
         first, one, sc, ssc, read = (each.mean(name) for name in ("pass@1", "sc_1", "sc", "ssc", "sc_parsing"))
         silent = sum(item.measures.get("none_parses") == 1.0 for item in each.items)
         cells = (first, ssc, drop(first.value, ssc.value), one, sc, drop(one.value, sc.value), read, silent)
-        rows.append(Row((each.run.model_name, len(each.items), *cells), links=(Link(each.run.id),)))
+        rows.append(fig.Row((each.run.model_name, len(each.items), *cells), links=(fig.Link(each.run.id),)))
     steps = max(each.steps for each in chains)
-    return Table(
+    return fig.Table(
         name="table",
         title="Accuracy and self-consistency",
         short="Table",
         note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0. SC parsing: "
         "of the chains whose first program parses. None parses: chains of programs that cannot be read.",
-        columns=columns(
+        columns=fig.columns(
             f"Model | Problems: count | pass@1: number up | SSC after {steps}: number up | Drop: number down | "
             f"SC after 1: number up | SC after {steps}: number up | Drop: number down | "
             "SC parsing: number up | None parses: count down"
@@ -268,29 +245,28 @@ def drop(first: float | None, last: float | None) -> float | None:
     return None if not first or last is None else 1 - last / first
 
 
-def between(chains: Sequence[Chains]) -> Table:
+def between(chains: Sequence[Chains]) -> fig.Table:
     """Compare pairs of models by the problems they solve and keep: McNemar's exact test on the chains both have."""
     found = []
     for one, other in combinations(chains, 2):
-        first = {item.key: item.measures["ssc"] for item in one.items if "ssc" in item.measures}
-        second = {item.key: item.measures["ssc"] for item in other.items if "ssc" in item.measures}
-        keys = [key for key in first if key in second]
-        test = mcnemar([first[key] == 1.0 for key in keys], [second[key] == 1.0 for key in keys])
-        found.append((one.run, other.run, len(keys), test))
-    adjusted = holm([test.p for *_, test in found])
-    return Table(
+        first = {item.key: item.measures["ssc"] == 1.0 for item in one.items if "ssc" in item.measures}
+        second = {item.key: item.measures["ssc"] == 1.0 for item in other.items if "ssc" in item.measures}
+        test = TwoByTwo.of((first[key], second[key]) for key in first if key in second)
+        found.append((one.run, other.run, test))
+    adjusted = holm([test.mcnemar_p for *_, test in found])
+    return fig.Table(
         name="between",
         title="Who solves and keeps more problems",
         short="Between models",
         note="McNemar's exact test on SSC after the last step; p adjusted by Holm for all pairs shown.",
-        columns=columns(
+        columns=fig.columns(
             "First | Second | Problems: count | Only the first: count | Only the second: count | p: number"
         ),
         rows=tuple(
-            Row(
-                (f"{a.model_name}, run {a.id}", f"{b.model_name}, run {b.id}", n, test.only_first, test.only_second, p),
-                links=(Link(a.id), Link(b.id)),
+            fig.Row(
+                (a.label, b.label, test.n, test.only_first, test.only_second, p),
+                links=(fig.Link(a.id), fig.Link(b.id)),
             )
-            for (a, b, n, test), p in zip(found, adjusted, strict=True)
+            for (a, b, test), p in zip(found, adjusted, strict=True)
         ),
     )

@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtc_inspector.core.figures import Column, Link, Row, Table
-from rtc_inspector.core.settings import EndpointSettings, RunSettings
-from rtc_inspector.core.store.rows import RunRow, SpentRow
+from rtc_inspector.core.settings import EndpointSettings
+from rtc_inspector.core.store.rows import RunRow, Spent
 
 if TYPE_CHECKING:  # the run dialog takes prices from here, before anything is read
     from rtc_inspector.core.store.reader import Reader
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one model of a run has taken.
-
-    Attributes:
-        answer_tokens: of what it wrote, without its thoughts.
-        seconds: that its answers took, each for itself: many may have been written at a time.
-        money: in the currency of its price; None where none was given.
-    """
-
-    model: str
-    samples: int
-    prompt_tokens: int
-    thought_tokens: int
-    answer_tokens: int
-    seconds: float
-    money: float | None = None
-
-    @property
-    def speed(self) -> float | None:
-        """Tokens written a second by one answer; None where nobody counted."""
-        written = self.thought_tokens + self.answer_tokens
-        return written / self.seconds if written and self.seconds else None
 
 
 def spent(reader: Reader, run: RunRow) -> list[Spent]:
@@ -44,12 +18,10 @@ def spent(reader: Reader, run: RunRow) -> list[Spent]:
     settings = reader.settings(run.id)
     found = {row.model: row for row in reader.spent(run.id)}
     if settings.one_model and found:
-        return [_of(run.model_name, list(found.values()), settings.endpoint)]
-    sides = (
-        ("forward", run.model_name, settings.endpoint),
-        ("backward", run.backward_model_name, _backward(settings)),
-    )
-    return [_of(name, [found[side]], endpoint) for side, name, endpoint in sides if side in found]
+        return [_sum(run.model_name, list(found.values()), settings.endpoint)]
+    backward = settings.endpoint if settings.one_model else settings.backward_endpoint
+    sides = ("forward", run.model_name, settings.endpoint), ("backward", run.backward_model_name, backward)
+    return [_sum(name, [found[side]], endpoint) for side, name, endpoint in sides if side in found]
 
 
 def table(reader: Reader, runs: Sequence[RunRow]) -> Iterator[Table]:
@@ -60,6 +32,20 @@ def table(reader: Reader, runs: Sequence[RunRow]) -> Iterator[Table]:
     priced = any(each.money is not None for _, each in rows)
     several = [Column("Run", "count")] if len(runs) > 1 else []
     total = sum(each.money or 0.0 for _, each in rows)
+    lines = []
+    for run, each in rows:
+        speed = "-" if each.speed is None else f"{each.speed:.1f}"
+        tokens = (each.prompt_tokens, each.thought_tokens, each.answer_tokens)
+        money = ["-" if each.money is None else money_words(each.money)] if priced else []
+        cells: tuple[str | float, ...] = (
+            *([run.id] if several else []),
+            each.model,
+            *tokens,
+            f"{each.seconds:,.0f}",
+            speed,
+            *money,
+        )
+        lines.append(Row(cells, links=(Link(run.id),)))
     yield Table(
         name="costs" if len(runs) == 1 else "costs-of-all",
         title="What it cost",
@@ -75,19 +61,19 @@ def table(reader: Reader, runs: Sequence[RunRow]) -> Iterator[Table]:
             Column("Tokens a second", tip="Written by one answer, the reading of its prompt included"),
             *([Column("Money")] if priced else []),
         ),
-        rows=tuple(_row(run, each, several=len(runs) > 1, priced=priced) for run, each in rows),
+        rows=tuple(lines),
     )
 
 
 def words(found: Sequence[Spent]) -> str:
-    """The whole in a line, e.g. `120,000 tokens, 3.40`; empty where no model was asked."""
+    """Return the whole in a line, e.g. `120,000 tokens, 3.40`; empty where no model was asked."""
     tokens = sum(each.prompt_tokens + each.thought_tokens + each.answer_tokens for each in found)
     money = [each.money for each in found if each.money is not None]
     return ", ".join([f"{tokens:,} tokens", *([money_words(sum(money))] if money else [])]) if tokens else ""
 
 
 def money_words(money: float) -> str:
-    """A sum in the currency of the prices, whatever that is: two digits behind the point, more of a small one."""
+    """Write a sum in the currency of the prices, whatever that is: two digits behind the point, more of a small one."""
     return f"{money:,.2f}" if money >= 1 else f"{money:.4f}"
 
 
@@ -98,34 +84,8 @@ def price(endpoint: EndpointSettings | None, read: int, written: int) -> float |
     return (read * endpoint.price_read + written * endpoint.price_written) / 1e6
 
 
-def _row(run: RunRow, each: Spent, several: bool, priced: bool) -> Row:
-    speed = "-" if each.speed is None else f"{each.speed:.1f}"
-    cells: tuple[str | float | None, ...] = (
-        *([run.id] if several else []),
-        each.model,
-        each.prompt_tokens,
-        each.thought_tokens,
-        each.answer_tokens,
-        f"{each.seconds:,.0f}",
-        speed,
-        *(["-" if each.money is None else money_words(each.money)] if priced else []),
-    )
-    return Row(cells, links=(Link(run.id),))
-
-
-def _of(name: str, rows: Sequence[SpentRow], endpoint: EndpointSettings | None) -> Spent:
+def _sum(name: str, rows: Sequence[Spent], endpoint: EndpointSettings | None) -> Spent:
     read, written = sum(row.prompt_tokens for row in rows), sum(row.completion_tokens for row in rows)
     thought = min(written, sum(row.thought_tokens for row in rows))
-    return Spent(
-        model=name,
-        samples=sum(row.samples for row in rows),
-        prompt_tokens=read,
-        thought_tokens=thought,
-        answer_tokens=written - thought,
-        seconds=sum(row.seconds for row in rows),
-        money=price(endpoint, read, written),
-    )
-
-
-def _backward(settings: RunSettings) -> EndpointSettings | None:
-    return settings.endpoint if settings.one_model else settings.backward_endpoint
+    samples, seconds = sum(row.samples for row in rows), sum(row.seconds for row in rows)
+    return Spent(name, samples, read, written, thought, seconds, price(endpoint, read, written))

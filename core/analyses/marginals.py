@@ -12,21 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rtc_inspector.core.figures import (
-    Axis,
-    Better,
-    Categories,
-    Cell,
-    Choice,
-    Figure,
-    Grid,
-    Link,
-    Row,
-    Sentence,
-    Table,
-    columns,
-    one_of,
-)
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, TOLD_ALREADY, counted
 from rtc_inspector.core.kinds import task as kind_of
 from rtc_inspector.core.metrics.paired import EXACT_FLIPS, detectable, fair_coin, fewest_to_show, holm, no_change_p
@@ -74,14 +60,13 @@ class Changes:
     continuous: bool = False
     values: Counter[float] = field(default_factory=Counter)
     beyond_noise: Counter[float] = field(default_factory=Counter)
-    items: list[tuple[float, Link]] = field(default_factory=list)
+    items: list[tuple[float, fig.Link]] = field(default_factory=list)
 
     def add(self, row: ChangeRow) -> None:
-        """Count one more group of items that changed alike."""
         self.values[row.change] += row.count
         if row.noise is not None:
             self.beyond_noise[round(row.change - row.noise, 9)] += row.count
-        self.items += [(row.change, Link(*place, author=self.variant)) for place in row.items]
+        self.items += [(row.change, fig.Link(*place, author=self.variant)) for place in row.items]
 
     def estimate(self, form: str, level: float = LEVEL) -> Estimate:
         """Return the mean with its interval; the scale of a form that has none ends where its values do."""
@@ -95,7 +80,6 @@ class Changes:
 
     @property
     def p(self) -> float | None:
-        """The p of no change at all."""
         return _p(tuple(sorted(self.values.items())))
 
     @property
@@ -118,8 +102,8 @@ def _p(counts: tuple[tuple[float, int], ...]) -> float | None:
     return no_change_p([value for value, often in counts for _ in range(often)])
 
 
-def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """`chosen`: `rows`, `columns` (of `AXES`), `task` (of `TASKS`, or all) and `form` (of `FORMS`)."""
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
+    """Yield the figures; `chosen`: `rows`, `columns` (of `AXES`), `task` (of `TASKS`, or all), `form` (of `FORMS`)."""
     view = View.of(reader, run_ids, chosen)
     found = reader.changes(
         run_ids, view.form, (view.rows, view.columns), facet=FACET, measures=view.measures, noise=IDENTITY
@@ -133,7 +117,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)
     yield tests(view, cells, outcomes if PASSES in view.measures else ())
     for run_id in run_ids:
-        yield from one_of(run_ids, run_id, [meanings(reader, run_id)])
+        yield from fig.one_of(run_ids, run_id, [meanings(reader, run_id)])
 
 
 @dataclass(frozen=True)
@@ -165,7 +149,7 @@ class View:
         first = ALL if "measure" in (rows, columns) or not known else known[0]
         task, form = chosen.get("task", first), chosen.get("form", "")
         runs = [reader.run(run_id) for run_id in run_ids]
-        models = {str(run.id): run.model_name if len(runs) == 1 else f"{run.model_name}, run {run.id}" for run in runs}
+        models = {str(run.id): run.model_name if len(runs) == 1 else run.label for run in runs}
         form = form if form in FORMS else "difference"
         return cls(rows, columns, task if task in known else ALL, form, known, models, runs[0].task)
 
@@ -183,20 +167,18 @@ class View:
         several = len(self.measures) > 1 and "measure" not in (self.rows, self.columns)
         return several or all(kind_of(self.method).measure(name).continuous for name in self.measures)
 
-    def choices(self) -> tuple[Choice, ...]:
-        """Return the choices that a reader has: rows, columns, task and form of the change."""
+    def choices(self) -> tuple[fig.Choice, ...]:
         tasks = {ALL: "all, averaged"} | {name: TASKS[name] for name in self.known}
         return (
-            Choice("rows", "Rows", AXES, self.rows),
-            Choice(
+            fig.Choice("rows", "Rows", AXES, self.rows),
+            fig.Choice(
                 "columns", "Columns", {axis: name for axis, name in AXES.items() if axis != self.rows}, self.columns
             ),
-            Choice("task", "Task", tasks, self.task),
-            Choice("form", "Change", FORMS, self.form),
+            fig.Choice("task", "Task", tasks, self.task),
+            fig.Choice("form", "Change", FORMS, self.form),
         )
 
     def ordered(self, axis: str, values: Iterable[str]) -> list[str]:
-        """The values of an axis in the order they are shown."""
         known = set(values)
         if axis == "facet":
             return sorted(known, key=lambda bucket: (int(bucket.partition("-")[0] or 0), bucket))
@@ -204,26 +186,28 @@ class View:
         return [value for value in order if value in known]
 
     def title(self, axis: str, value: str) -> str:
-        """Return the name that a value of an axis is shown by."""
         return {"measure": TASKS, "run": self.models}.get(axis, {}).get(value, value or "unknown")
 
+    def titles(self, row: str, column: str) -> tuple[str, str]:
+        return self.title(self.rows, row), self.title(self.columns, column)
+
     def words(self, change: float) -> str:
-        """`0.12 worse`: which sign is worse depends on the form."""
+        """Write `0.12 worse`: which sign is worse depends on the form."""
         return change_words(change if self.form == "difference" else -change)
 
 
 def change_words(difference: float) -> str:
-    """`0.12 worse` of a score less what it was before."""
+    """Write `0.12 worse` of a score less what it was before."""
     if round(abs(difference), 2) == 0:
         return AS_GOOD
     return f"{abs(difference):.2f} {'worse' if difference < 0 else 'better'}"
 
 
-def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
-    """Each cell: how much worse or better, half the width of its interval, and the number of functions."""
+def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> fig.Grid:
+    """Say for each cell how much worse or better, half the width of its interval, and the number of functions."""
     rows = view.ordered(view.rows, (row for row, _ in cells))
     columns = view.ordered(view.columns, (column for _, column in cells))
-    made = []
+    shown = []
     for row in rows:
         for column in columns:
             if (row, column) not in cells:
@@ -232,50 +216,42 @@ def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
             value = changes.estimate(view.form)
             low, high = value.low, value.high
             width = f" ± {(high - low) / 2:.2f}" if low is not None and high is not None else ""
-            made.append(
-                Cell(
-                    view.title(view.rows, row),
-                    view.title(view.columns, column),
-                    value,
-                    text=f"{view.words(value.value or 0.0)}{width} ({value.n})",
-                    faded=low is None or high is None or low <= 0 <= high,
-                    links=_links(changes),
-                )
-            )
-    better: Better = "up" if view.form == "difference" else "down"
-    return Grid(
+            text = f"{view.words(value.value or 0.0)}{width} ({value.n})"
+            faded, titles = low is None or high is None or low <= 0 <= high, view.titles(row, column)
+            shown.append(fig.Cell(*titles, value, text=text, faded=faded, links=_links(changes)))
+    better: fig.Better = "up" if view.form == "difference" else "down"
+    return fig.Grid(
         name="marginal",
         title=f"Change of {TASKS.get(view.task, 'scores')} under changes that mean nothing",
         short="Change",
         note="Pale where the 95 % interval holds no change; ± is half its width, in brackets the functions. "
         f"{IDENTITY} changes nothing: that is the noise of asking again. A cell opens its functions, the most changed "
         f"first.{_left_out(view)}"
-        if made
+        if shown
         else "No function has scores on itself and on a variant yet.",
         choices=view.choices(),
-        rows=Categories(AXES[view.rows], tuple(view.title(view.rows, row) for row in rows)),
-        columns=Categories(AXES[view.columns], tuple(view.title(view.columns, column) for column in columns)),
-        scale=Axis(f"change ({FORMS[view.form]})", better=better, form="signed"),
-        cells=tuple(made),
+        rows=fig.Categories(AXES[view.rows], tuple(view.title(view.rows, row) for row in rows)),
+        columns=fig.Categories(AXES[view.columns], tuple(view.title(view.columns, column) for column in columns)),
+        scale=fig.Axis(f"change ({FORMS[view.form]})", better=better, form="signed"),
+        cells=tuple(shown),
         centre=0.0,
     )
 
 
 def _left_out(view: View) -> str:
     """Return what does not count in the form, or in the average, that is shown; empty where all counts."""
-    said = [UNDEFINED[view.form]] if view.form in UNDEFINED else []
+    sentences = [UNDEFINED[view.form]] if view.form in UNDEFINED else []
     if beside := [TASKS[name] for name in view.known if view.task == ALL and name not in view.measures]:
-        said.append(f"{' and '.join(beside)} is left out of the average: another task tells the same.")
-    return "".join(f" {each[:1].upper()}{each[1:]}" for each in said)
+        sentences.append(f"{' and '.join(beside)} is left out of the average: another task tells the same.")
+    return "".join(f" {each[:1].upper()}{each[1:]}" for each in sentences)
 
 
-def _links(changes: Changes) -> tuple[Link, ...]:
-    """The functions behind a cell, the most changed first."""
+def _links(changes: Changes) -> tuple[fig.Link, ...]:
     ranked = sorted(changes.items, key=lambda each: (-abs(each[0]), each[1].item or 0))
     return tuple(dict.fromkeys(link for _, link in ranked[:MOST_LINKED]))
 
 
-def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequence[OutcomeRow]) -> Table:
+def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequence[OutcomeRow]) -> fig.Table:
     """Return for each cell whether it changes at all; p is adjusted over the cells that are shown."""
     keys = [
         (row, column)
@@ -296,31 +272,20 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
         decided = key in adjusted and adjusted[key] < ALPHA
         undecided = "too few to tell" if (value.n or 0) < fewest else "no clear change"
         lost, won = passed[key][True, False], passed[key][False, True]
-        rows.append(
-            Row(
-                (
-                    view.title(view.rows, key[0]),
-                    view.title(view.columns, key[1]),
-                    view.words(value.value or 0.0) if decided else undecided,
-                    value,
-                    value.n,
-                    changes.could_show(view.form, len(adjusted)) if adjusted else None,
-                    adjusted.get(key),
-                    beyond_noise.get(key),
-                    f"{lost} lost, {won} won" if passed[key] else None,
-                    fair_coin(lost, lost + won) if passed[key] else None,
-                ),
-                links=_links(changes),
-            )
-        )
-    return Table(
+        finding = view.words(value.value or 0.0) if decided else undecided
+        could = changes.could_show(view.form, len(adjusted)) if adjusted else None
+        ps = adjusted.get(key), beyond_noise.get(key)
+        trips = (f"{lost} lost, {won} won", fair_coin(lost, lost + won)) if passed[key] else (None, None)
+        line = (*view.titles(*key), finding, value, value.n, could, *ps, *trips)
+        rows.append(fig.Row(line, links=_links(changes)))
+    return fig.Table(
         name="tests",
         title="Which cells change more than chance",
         short="Tests",
         note=f"p of random signs, exact up to {EXACT_FLIPS} functions that change, by Student's t beyond; by Holm over "
         f"the cells shown, as is p against {IDENTITY}. Round trips that passed on one side only are told by McNemar's "
         f"exact test, unadjusted. {_power(cells, len(adjusted), fewest)}".strip(),
-        columns=columns(
+        columns=fig.columns(
             f"{AXES[view.rows]} | {AXES[view.columns]} | Finding | Change: signed | Functions: count | "
             f"Could show: number | p (Holm): number | p against {IDENTITY} (Holm): number | Round trips | "
             "p (McNemar): number"
@@ -330,26 +295,24 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
 
 
 def _adjusted(ps: Mapping[tuple[str, str], float | None]) -> dict[tuple[str, str], float]:
-    """Adjust those that are known, by Holm."""
     known = {key: p for key, p in ps.items() if p is not None}
     return dict(zip(known, holm(list(known.values())), strict=True))
 
 
 def _power(cells: Mapping[tuple[str, str], Changes], tested: int, fewest: int) -> str:
-    """Return what effect so many functions could have shown, in a sentence or two."""
     if not tested:
         return ""
-    said = f"Could show: the smallest change that so many functions show in 80 of 100 cases among {tested} cells."
+    sentence = f"Could show: the smallest change that so many functions show in 80 of 100 cases among {tested} cells."
     scarce = sum(changes.values.total() < fewest for changes in cells.values())
     if scarce:
         which = "no cell has" if scarce == len(cells) else f"{scarce} of {len(cells)} cells have fewer than"
-        said += (
+        sentence += (
             f" It takes {fewest} functions that all change the same way: {which} so many, so nothing is found there."
         )
-    return said
+    return sentence
 
 
-def meanings(reader: Reader, run_id: int) -> Table:
+def meanings(reader: Reader, run_id: int) -> fig.Table:
     """Return a table of how often each transformation was judged, changed the meaning after all, or was refused."""
     totals = reader.totals(run_id)
     refused: dict[str, list[tuple[str, int]]] = {}
@@ -361,13 +324,15 @@ def meanings(reader: Reader, run_id: int) -> Table:
         why = refused.get(change, [])
         if tried or why:
             share = Estimate(*interval([1.0] * (tried - kept) + [0.0] * kept), tried) if tried else None
-            rows.append(Row((change, tried, tried - kept, share, sum(n for _, n in why), why[0][0] if why else None)))
-    return Table(
+            rows.append(
+                fig.Row((change, tried, tried - kept, share, sum(n for _, n in why), why[0][0] if why else None))
+            )
+    return fig.Table(
         name="meanings",
         title="Rewrites that changed the meaning",
         short="Meanings",
         note="Judged by the project's own tests; those that fail are left out of every other figure.",
-        columns=columns(
+        columns=fig.columns(
             "Transformation | Judged: count | Changed the meaning: count | Share: number down | "
             "Refused: count | Most often because"
         ),
@@ -375,19 +340,19 @@ def meanings(reader: Reader, run_id: int) -> Table:
     )
 
 
-def summary(reader: Reader, run_ids: Sequence[int]) -> Sentence:
+def summary(reader: Reader, run_ids: Sequence[int]) -> fig.Sentence:
     """Return in words what the variants do to the scores on the whole."""
-    said = []
+    sentences = []
     for run_id in run_ids:
         run = reader.run(run_id)
         change, noise = run.scores.get("change"), run.scores.get("noise")
         name = run.model_name
         if change is None or change.value is None:
-            said.append(f"{name}: no function has scores on itself and on a variant yet.")
+            sentences.append(f"{name}: no function has scores on itself and on a variant yet.")
             continue
         low, high, size = change.low or 0.0, change.high or 0.0, change_words(change.value)
         sure = "" if low > 0 or high < 0 or size == AS_GOOD else ", which may be chance"
-        said.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
+        sentences.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
         if noise is not None and noise.value is not None:
-            said.append(f"Asked again about what was not changed it is {change_words(noise.value)}.")
-    return Sentence(name="summary", title="Cosmetic variance", text=" ".join(said))
+            sentences.append(f"Asked again about what was not changed it is {change_words(noise.value)}.")
+    return fig.Sentence(name="summary", title="Cosmetic variance", text=" ".join(sentences))

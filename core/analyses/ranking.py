@@ -11,23 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.analyses import costs
 from rtc_inspector.core.analyses.scores import better_of, form_of
 from rtc_inspector.core.comparison.compare import differing_settings
 from rtc_inspector.core.comparison.comparison import MOST_UNLIKE, TRUNCATION, UNLIKE
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.figures import (
-    Axis,
-    Categories,
-    Cell,
-    Column,
-    Figure,
-    Grid,
-    Link,
-    Row,
-    Sentence,
-    Table,
-)
 from rtc_inspector.core.kinds import Kind, Measure, counted, few, task
 from rtc_inspector.core.metrics.paired import joint_level
 from rtc_inspector.core.metrics.statistics import LEVEL, interval
@@ -41,7 +30,7 @@ Values = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Rank:
     """Where a model stands among others.
 
     Attributes:
@@ -55,10 +44,10 @@ class Place:
     best: int
     worst: int
     alike: tuple[int, ...]
-    links: tuple[Link, ...] = ()
+    links: tuple[fig.Link, ...] = ()
 
 
-def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
     """Yield the ranking of several runs, or of the series that one run belongs to.
 
     Raises UserError for a run that stands alone.
@@ -70,7 +59,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
 
 
 def ranked_with(reader: Reader, run_ids: Sequence[int]) -> list[int]:
-    """The runs themselves where there are several; else those of the one run's series; empty where it has none."""
+    """Return the runs themselves where there are several, else those of the one run's series, if it has one."""
     if len(run_ids) > 1:
         return list(run_ids)
     series = series_of(reader.run(run_ids[0]))
@@ -78,18 +67,18 @@ def ranked_with(reader: Reader, run_ids: Sequence[int]) -> list[int]:
 
 
 def series_of(run: RunRow) -> SeriesSettings | None:
-    """The series that a run belongs to."""
+    """Return the series that a run belongs to."""
     return RunSettings.from_json(json.loads(run.config_json)).series
 
 
 def runs_of(reader: Reader, series_id: str) -> list[RunRow]:
-    """The stored runs of a series that were not deleted, oldest first."""
+    """Return the stored runs of a series that were not deleted, oldest first."""
     found = [run for run in reader.runs() if f'"{series_id}"' in run.config_json]
     return [run for run in found if (series := series_of(run)) is not None and series.id == series_id]
 
 
-def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
-    """The table and what it says in a sentence; of a crossed series the grid, and who describes and who writes well."""
+def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[fig.Figure]:
+    """Yield the table and what it says in a sentence; of a crossed series a grid, who describes and who writes well."""
     runs = [reader.run(run_id) for run_id in run_ids]
     kind = task(runs[0].task)
     if any(run.task != kind.name for run in runs):
@@ -99,11 +88,18 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
     values = {run.id: _values(reader, run) for run in runs}
     series = [series_of(run) for run in runs]
     crossed = all(each is not None and each.cross and each == series[0] for each in series)
-    note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None) or _cut_off(runs)
+    open_runs = sum(run.status in GROWING for run in runs)
+    growing = [f"{counted(open_runs, 'run')} still growing"] if open_runs else []
+    if len({each.id for each in series if each}) == 1 and series[0] is not None and series[0].runs > len(runs):
+        growing.append(f"{counted(series[0].runs - len(runs), 'run')} to come")
+    unlike = [row for run in runs[1:] for row in differing_settings(runs[0], run) if row[0] in TRUNCATION]
+    note = "Not comparable: top-k or top-p is not the same in all runs, so nobody is called better." if unlike else ""
+    if growing:
+        note = f"Provisional, {' and '.join(growing)}: nobody is called better until all are done."
     answers = {run.id: run.answers for run in runs}
     if not crossed:
         names = dict(zip(values, model_names(runs), strict=True))
-        rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
+        rows = {names[run_id]: (each, (fig.Link(run_id),)) for run_id, each in values.items()}
         yield from _ranked(kind, "ranking", "Ranking", rows, note, answers)
         yield from costs.table(reader, runs)
         return
@@ -115,25 +111,7 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
 
 
 def _values(reader: Reader, run: RunRow) -> dict[str, Mapping[str, float]]:
-    """Measures of the run's own items that have the headline."""
     return {item.key: item.measures for item in reader.items(run.id) if not item.extra and item.headline is not None}
-
-
-def _growing(runs: Sequence[RunRow], series: SeriesSettings | None) -> str:
-    """Why nobody is called better yet; empty when all runs are done."""
-    open_runs = sum(run.status in GROWING for run in runs)
-    to_come = max(0, series.runs - len(runs)) if series is not None else 0
-    if not open_runs and not to_come:
-        return ""
-    said = [f"{counted(open_runs, 'run')} still growing"] if open_runs else []
-    said += [f"{counted(to_come, 'run')} to come"] if to_come else []
-    return f"Provisional, {' and '.join(said)}: nobody is called better until all are done."
-
-
-def _cut_off(runs: Sequence[RunRow]) -> str:
-    """Return a sentence that the models were not drawn from alike, or an empty text where they were."""
-    rows = [row for run in runs[1:] for row in differing_settings(runs[0], run) if row[0] in TRUNCATION]
-    return "Not comparable: top-k or top-p is not the same in all runs, so nobody is called better." if rows else ""
 
 
 def model_names(runs: Sequence[RunRow]) -> list[str]:
@@ -146,79 +124,68 @@ def _ranked(
     kind: Kind,
     name: str,
     title: str,
-    rows: Mapping[str, tuple[Values, tuple[Link, ...]]],
+    rows: Mapping[str, tuple[Values, tuple[fig.Link, ...]]],
     note: str,
     answers: Mapping[int, Answers],
-) -> Iterator[Figure]:
-    """A table of places, with how the answers of each could be read, and what it comes to."""
+) -> Iterator[fig.Figure]:
     measure = kind.measure(kind.headline)
     every = set.intersection(*(set(each) for each, _ in rows.values()))
     common = sorted(every)
     if not common:
         text = f"No {kind.noun} is judged by all of them yet."
-        yield Sentence(name=f"{name}-verdict", title=title, short="Verdict", text=text, tone="muted", note=note)
+        yield fig.Sentence(name=f"{name}-verdict", title=title, short="Verdict", text=text, tone="muted", note=note)
         return
-    places = ranked_places(measure, rows, common, decide=not note)
+    ranks = ranked(measure, rows, common, decide=not note)
     over = f"Over the {counted(len(common), kind.noun)} that all have judged"
     scarce = few(len(common), kind.noun)
-    yield Sentence(
+    yield fig.Sentence(
         name=f"{name}-verdict",
         title=title,
         short="Verdict",
-        text=note or f"{over}, {_verdict(places)}",
-        tone="muted" if note or places[0].alike else "good",
+        text=note or f"{over}, {_verdict(ranks)}",
+        tone="muted" if note or ranks[0].alike else "good",
     )
-    yield Table(
+    lines = []
+    for each in ranks:
+        rank = str(each.best) if each.best == each.worst else f"{each.best}–{each.worst}"
+        any_other = len(each.alike) == len(ranks) - 1 > 1
+        alike = "any other" if any_other else ", ".join(ranks[at].name for at in each.alike)
+        of = sum((answers[link.run] for link in each.links if link.run is not None), Answers())
+        read = (of.words or "all could be read") if of.made else ""
+        lines.append(fig.Row((rank, each.name, each.mean, alike, read), links=each.links))
+    yield fig.Table(
         name=name,
         title=f"{title}: {measure.title}",
         short=name.capitalize(),
         note=f"{over}; intervals of all means hold together, and so do those of all differences. {scarce}".strip(),
         columns=(
-            Column("Rank", tip="The ranks that the differences leave open"),
-            Column("Model"),
-            Column(measure.title, form_of(measure), better_of(measure)),
-            Column("Cannot be told apart from"),
-            Column("Answers", tip="Shares that were empty, cut at their limit, without code, or do not parse"),
+            fig.Column("Rank", tip="The ranks that the differences leave open"),
+            fig.Column("Model"),
+            fig.Column(measure.title, form_of(measure), better_of(measure)),
+            fig.Column("Cannot be told apart from"),
+            fig.Column("Answers", tip="Shares that were empty, cut at their limit, without code, or do not parse"),
         ),
-        rows=tuple(
-            Row(
-                (_rank_words(each), each.name, each.mean, _alike_words(each, places), _read(each, answers)),
-                links=each.links,
-            )
-            for each in places
-        ),
+        rows=tuple(lines),
     )
 
 
-def _read(place: Place, answers: Mapping[int, Answers]) -> str:
-    of = sum((answers[link.run] for link in place.links if link.run is not None), Answers())
-    return (of.words or "all could be read") if of.made else ""
-
-
-def _rank_words(place: Place) -> str:
-    return str(place.best) if place.best == place.worst else f"{place.best}–{place.worst}"
-
-
-def _alike_words(place: Place, places: Sequence[Place]) -> str:
-    if len(place.alike) == len(places) - 1 > 1:
-        return "any other"
-    return ", ".join(places[at].name for at in place.alike)
-
-
-def _verdict(places: Sequence[Place]) -> str:
-    first = places[0]
+def _verdict(ranks: Sequence[Rank]) -> str:
+    first = ranks[0]
     if not first.alike:
-        return f"{first.name} is better than {'every other' if len(places) > 2 else places[1].name}."
-    if all(len(each.alike) == len(places) - 1 for each in places):
-        return "none can be told apart from another." if len(places) > 2 else "the two cannot be told apart."
-    others = " and ".join(places[at].name for at in first.alike)
+        return f"{first.name} is better than {'every other' if len(ranks) > 2 else ranks[1].name}."
+    if all(len(each.alike) == len(ranks) - 1 for each in ranks):
+        return "none can be told apart from another." if len(ranks) > 2 else "the two cannot be told apart."
+    others = " and ".join(ranks[at].name for at in first.alike)
     return f"{first.name} leads, but cannot be told apart from {others}."
 
 
-def ranked_places(
-    measure: Measure, rows: Mapping[str, tuple[Values, tuple[Link, ...]]], common: Sequence[str], decide: bool = True
-) -> list[Place]:
-    """The places of two or more over the items `common`, the best first; without `decide` every order stays open.
+def ranked(
+    measure: Measure,
+    rows: Mapping[str, tuple[Values, tuple[fig.Link, ...]]],
+    common: Sequence[str],
+    decide: bool = True,
+) -> list[Rank]:
+    """Return the ranks of two or more over the items `common`, the best first; without `decide` every order stays open.
 
     Whose files were shown otherwise in more than a few items are not told apart: the difference may be that.
     """
@@ -228,13 +195,15 @@ def ranked_places(
     better: set[tuple[str, str]] = set()
     level = joint_level(len(order))
     for first, second in permutations(order, 2) if decide else ():
-        if order.index(first) < order.index(second) and _shown_alike(rows[first][0], rows[second][0], common):
+        one, two = rows[first][0], rows[second][0]
+        unlike = sum(abs(one[key].get("shown", 1.0) - two[key].get("shown", 1.0)) > UNLIKE for key in common)
+        if order.index(first) < order.index(second) and unlike <= MOST_UNLIKE * len(common):
             scale = measure.lowest, measure.highest
             continuous, other = measure.continuous, values[second]
             _, low, high = interval(values[first], *scale, against=other, level=level, continuous=continuous)
             if low > 0 or high < 0:
                 better.add((first, second))
-    places = []
+    ranks = []
     for name in order:
         above = sum((other, name) in better for other in order)
         below = sum((name, other) in better for other in order)
@@ -246,13 +215,8 @@ def ranked_places(
             if other != name and (other, name) not in better and (name, other) not in better
         ]
         mean = Estimate(*bounds, len(common))
-        places.append(Place(name, mean, 1 + above, len(order) - below, tuple(alike), rows[name][1]))
-    return places
-
-
-def _shown_alike(first: Values, second: Values, common: Sequence[str]) -> bool:
-    unlike = sum(abs(first[key].get("shown", 1.0) - second[key].get("shown", 1.0)) > UNLIKE for key in common)
-    return unlike <= MOST_UNLIKE * len(common)
+        ranks.append(Rank(name, mean, 1 + above, len(order) - below, tuple(alike), rows[name][1]))
+    return ranks
 
 
 class _Cross:
@@ -265,36 +229,35 @@ class _Cross:
         self._models = dict(zip((_identity(run, "forward") for run in alone), model_names(alone), strict=True))
         self._runs = {pair: run for pair, run in by_models.items() if set(pair) <= set(self._models)}
 
-    def figure(self, note: str) -> Grid:
-        """The headline of each pair over its own items."""
+    def figure(self, note: str) -> fig.Grid:
         measure = self._kind.measure(self._kind.headline)
         names = tuple(self._models.values())
         cells = []
         for (forward, backward), run in self._runs.items():
             score = run.scores.get(measure.name)
             if score is not None and score.value is not None:
-                links = (Link(run.id),)
-                cells.append(Cell(self._models[forward], self._models[backward], score, links=links))
-        return Grid(
+                links = (fig.Link(run.id),)
+                cells.append(fig.Cell(self._models[forward], self._models[backward], score, links=links))
+        return fig.Grid(
             name="cross",
             title=f"{measure.title} of every describer with every writer",
             short="Cross",
             note=note or "A row describes, a column writes; intervals are each cell's own.",
-            rows=Categories("describes", names),
-            columns=Categories("writes", names),
-            scale=Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
+            rows=fig.Categories("describes", names),
+            columns=fig.Categories("writes", names),
+            scale=fig.Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
             cells=tuple(cells),
         )
 
-    def side(self, side: int) -> dict[str, tuple[Values, tuple[Link, ...]]]:
-        """By model: each item's mean over all partners that have it; items that a partner lacks are left out."""
-        found: dict[str, tuple[Values, tuple[Link, ...]]] = {}
+    def side(self, side: int) -> dict[str, tuple[Values, tuple[fig.Link, ...]]]:
+        """Return by model each item's mean over all partners that have it, without items that a partner lacks."""
+        found: dict[str, tuple[Values, tuple[fig.Link, ...]]] = {}
         for identity, name in self._models.items():
             runs = [run for pair, run in self._runs.items() if pair[side] == identity]
             parts = [self._values[run.id] for run in runs]
             keys = set.intersection(*(set(part) for part in parts)) if parts else set()
             means = {key: _mean([part[key] for part in parts]) for key in keys}
-            found[name] = (means, tuple(Link(run.id) for run in runs))
+            found[name] = (means, tuple(fig.Link(run.id) for run in runs))
         return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rtc_inspector.core.comparison.comparison import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import Kind, task
-from rtc_inspector.core.metrics.paired import holm, mcnemar, mean_difference
+from rtc_inspector.core.metrics.paired import TwoByTwo, holm, mean_difference
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.reader import Reader
@@ -81,7 +81,7 @@ def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
         _check_alike(runs[0], run)
     reference = _items(reader, runs[0])
     made = [_compare(runs[0], reference, run, _items(reader, run), len(runs)) for run in runs[1:]]
-    adjusted = holm([each.mcnemar.p for each in made])
+    adjusted = holm([each.mcnemar.mcnemar_p for each in made])
     return [replace(each, p_adjusted=p) for each, p in zip(made, adjusted, strict=True)]
 
 
@@ -146,7 +146,7 @@ def _compare(
         raise _nothing_common(first, second, len(met), len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
     kind, further = task(first.task), [p for p in pairs if p.secondary is not None]
-    test = mcnemar([_solved(kind, p.first) for p in pairs], [_solved(kind, p.second) for p in pairs])
+    test = TwoByTwo.of((_solved(kind, p.first), _solved(kind, p.second)) for p in pairs)
     return Comparison(
         first,
         second,
@@ -155,7 +155,7 @@ def _compare(
         headline=_difference([p.first for p in pairs], [p.second for p in pairs], kind.headline, runs),
         secondary=_difference([p.first for p in further], [p.second for p in further], kind.secondary, runs),
         mcnemar=test,
-        p_adjusted=test.p,
+        p_adjusted=test.mcnemar_p,
         runs=runs,
         files=tuple(_files(pairs)),
         settings=differing_settings(first, second),

@@ -12,7 +12,7 @@ from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.metrics.paired import McNemar, MeanDifference
+    from rtc_inspector.core.metrics.paired import MeanDifference, TwoByTwo
 
 UNLIKE, MOST_UNLIKE = 0.02, 0.1
 """A share of a file shown that differs by more is another excerpt; in how many of the items that is tolerated."""
@@ -113,7 +113,7 @@ class Comparison:
     leftover: Leftover
     headline: Difference
     secondary: Difference
-    mcnemar: McNemar
+    mcnemar: TwoByTwo
     p_adjusted: float
     runs: int
     files: tuple[FilePair, ...]

@@ -84,9 +84,9 @@ def mcnemar_words(comparison: Comparison) -> str:
     """Return in words who alone solved how many, and the p of that."""
     test = comparison.mcnemar
     first, second = comparison.first.id, comparison.second.id
-    adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.p else ""
+    adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.mcnemar_p else ""
     said = (
-        f"McNemar's exact test: {p_words(test.p)}{adjusted}; both solved {test.both}, only run {first} "
+        f"McNemar's exact test: {p_words(test.mcnemar_p)}{adjusted}; both solved {test.both}, only run {first} "
         f"{test.only_first}, only run {second} {test.only_second}, neither {test.neither}."
     )
     return f"{said} {_no_contradiction(comparison)}".rstrip()
@@ -221,7 +221,7 @@ Row = dict[str, Any]
 
 def summary_row(comparison: Comparison) -> Row:
     """Everything but the single items."""
-    kind = task(comparison.first.task)
+    kind, test = task(comparison.first.task), comparison.mcnemar
     return {
         "reference": comparison.first.id,
         "run": comparison.second.id,
@@ -232,7 +232,7 @@ def summary_row(comparison: Comparison) -> Row:
         "items_left": comparison.left,
         kind.headline: _difference_row(comparison.headline),
         **({kind.secondary: _difference_row(comparison.secondary)} if kind.secondary else {}),
-        "mcnemar": dataclasses.asdict(comparison.mcnemar) | {"p_adjusted": comparison.p_adjusted},
+        "mcnemar": dataclasses.asdict(test) | {"p": test.mcnemar_p, "p_adjusted": comparison.p_adjusted},
         "not_compared": dataclasses.asdict(comparison.leftover),
         "disagreements": len(comparison.disagreements),
         "settings": [dict(zip(("name", "reference", "run"), row, strict=True)) for row in comparison.settings],

@@ -135,7 +135,7 @@ class Kind:
         demo: the file in `resources` that its demonstration runs on; empty for the demo project.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
         checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
-        analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
+        analyses: names of the analyses that apply to its runs (`core.analyses.analyse`).
         settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
             or `benchmark.file`. What no method names all of them have.
         sandboxed: whether a run with these settings runs target code.

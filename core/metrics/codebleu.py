@@ -55,7 +55,6 @@ class DataFlow:
     """GraphCodeBERT's data flow of Python, on which CodeBLEU rests."""
 
     def __init__(self, root: Node) -> None:
-        """Number the tokens of the tree."""
         self._root = root
         self._visits = 0
         self._tokens: dict[tuple[int, int], tuple[int, str]] = {}
@@ -82,7 +81,7 @@ class DataFlow:
         return list(merged.values())
 
     def _walk(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
-        """Edges of the node, and what variables stand for after it."""
+        """Return the edges of the node, and what variables stand for after it."""
         self._visits += 1
         if self._visits > MOST_VISITS:
             raise TooLargeError
@@ -91,8 +90,11 @@ class DataFlow:
             return self._leaf(node, known)
         if node.type == "default_parameter":
             return self._default(node, known)
-        if node.type in _ASSIGNMENTS:
-            return self._assignment(node, known)
+        if node.type == "for_in_clause":
+            return self._assign([_field(node, "left")], [node.children[-1]], known)
+        if node.type in ("assignment", "augmented_assignment"):
+            right = node.child_by_field_name("right")
+            return self._assign(*_matching(_field(node, "left"), right), known) if right is not None else ([], known)
         if node.type == "if_statement":
             return self._branches(node, known)
         if node.type in ("for_statement", "while_statement"):
@@ -127,14 +129,6 @@ class DataFlow:
             known[text] = [place]
         return found, known
 
-    def _assignment(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
-        if node.type == "for_in_clause":
-            return self._assign([_field(node, "left")], [node.children[-1]], known)
-        right = node.child_by_field_name("right")
-        if right is None:
-            return [], known
-        return self._assign(*_matching(_field(node, "left"), right), known)
-
     def _assign(self, left: Sequence[Node], right: Sequence[Node], known: _Known) -> tuple[list[Edge], _Known]:
         """Read the right sides, then give each left side its own."""
         found = []
@@ -150,7 +144,7 @@ class DataFlow:
         return found, known
 
     def _branches(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
-        """A variable may stand for what any branch made of it; without an `else`, for what it was before."""
+        """Let a variable stand for what any branch made of it; without an `else`, for what it was before."""
         found: list[Edge] = []
         current, ends = known, []
         for child in node.children:
@@ -168,7 +162,7 @@ class DataFlow:
         return found, {name: sorted({at for end in ends for at in end.get(name, ())}) for name in names}
 
     def _loop(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
-        """Twice, since what the body ends with is what it begins with the next time."""
+        """Read the body twice, since what it ends with is what it begins with the next time."""
         found: list[Edge] = []
         for _ in range(2):
             if node.type == "for_statement":
@@ -188,7 +182,6 @@ class DataFlow:
         return sorted(merged.values(), key=lambda edge: edge.place), known
 
     def _variables(self, node: Node) -> list[tuple[int, str]]:
-        """Place and text of each token below a node that is no keyword or sign."""
         found = []
         for leaf in _leaves(node):
             place, text = self._tokens[leaf.start_byte, leaf.end_byte]
@@ -198,13 +191,12 @@ class DataFlow:
 
 
 def _joined(one: Edge, other: Edge) -> Edge:
-    """Both as one edge, which has the relation of the first."""
     names = list(dict.fromkeys([*one.names, *other.names]))
     return Edge(one.name, one.place, one.relation, names, sorted({*one.sources, *other.sources}))
 
 
 def neutral(edges: Iterable[Edge]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """The edges with variables numbered as they appear, so that renaming changes nothing."""
+    """Yield the edges with variables numbered as they appear, so that renaming changes nothing."""
     numbers: dict[str, str] = {}
     for edge in edges:
         for name in (*edge.names, edge.name):
@@ -213,7 +205,7 @@ def neutral(edges: Iterable[Edge]) -> Iterator[tuple[str, str, tuple[str, ...]]]
 
 
 def _matching(left: Node, right: Node) -> tuple[list[Node], list[Node]]:
-    """Targets with their values where there are as many of both, else the whole sides."""
+    """Return targets with their values where there are as many of both, else the whole sides."""
     targets = [child for child in left.children if child.type != ","]
     values = [child for child in right.children if child.type != ","]
     return (targets, values) if targets and len(targets) == len(values) else ([left], [right])
@@ -267,7 +259,7 @@ MOST_LEVELS = 200
 
 
 def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
-    """The n-grams (n = 1 to 4 counted together) that stand in a corpus most often: all code shares them."""
+    """Return the n-grams (n = 1 to 4 counted together) that stand in a corpus most often: all code shares them."""
     counts: Counter[Gram] = Counter()
     for text in references:
         tokens = TOKEN.findall(text)
@@ -278,16 +270,16 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
 
 
 def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> float:
-    """BLEU-4 over the n-grams that are not in `shared`, without smoothing: 0 where one order has no match.
+    """Return BLEU-4 over the n-grams not in `shared`, without smoothing: 0 where one order has no match.
 
     Tokens are those of our BLEU. The brevity penalty counts all tokens.
     """
     words, wanted = TOKEN.findall(candidate), TOKEN.findall(reference)
     matched = []
     for order in ORDERS:
-        made = Counter(gram for gram in _ngrams(words, order) if gram not in shared)
+        candidates = Counter(gram for gram in _ngrams(words, order) if gram not in shared)
         there = Counter(gram for gram in _ngrams(wanted, order) if gram not in shared)
-        matched.append(((made & there).total(), max(1, made.total())))
+        matched.append(((candidates & there).total(), max(1, candidates.total())))
     if not all(hits for hits, _ in matched):
         return 0.0
     return _geometric(matched, len(words), len(wanted))
@@ -297,20 +289,20 @@ def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> flo
 
 
 def codebleu(candidate: str, reference: str) -> dict[str, float]:
-    """CodeBLEU of Python code and its four parts.
+    """Return CodeBLEU of Python code and its four parts.
 
     `codebleu` is the package's figure: a data flow match of 0 counts as 1, whether the reference has no data flow or
     the candidate matches none of it. `codebleu_zero` counts it as it is. The part `codebleu_dataflow` is left out where
     the reference has no data flow. Raises TooLargeError.
     """
-    made, wanted = _read(candidate), _read(reference)
-    ngram = _part(made, wanted, None)
-    weighted = _part(wanted, made, {token: 1.0 if token in _KEYWORDS else _PLAIN_WEIGHT for token in wanted.tokens})
+    own, wanted = _read(candidate), _read(reference)
+    ngram = _part(own, wanted, None)
+    weighted = _part(wanted, own, {token: 1.0 if token in _KEYWORDS else _PLAIN_WEIGHT for token in wanted.tokens})
     # As in the package: how often a subtree occurs counts on the reference's side only.
-    there = set(made.trees)
+    there = set(own.trees)
     syntax = sum(tree in there for tree in wanted.trees) / len(wanted.trees)
     flows = wanted.flow.total()
-    dataflow = (made.flow & wanted.flow).total() / flows if flows else 0.0
+    dataflow = (own.flow & wanted.flow).total() / flows if flows else 0.0
     found = {
         "codebleu": (ngram + weighted + syntax + (dataflow or 1.0)) / 4,
         "codebleu_zero": (ngram + weighted + syntax + dataflow) / 4,
@@ -372,7 +364,6 @@ def _sum(counts: Counter[Gram], weights: Mapping[str, float]) -> float:
 
 
 def _geometric(matched: Sequence[tuple[float, float]], length: int, wanted: int) -> float:
-    """Mean of the orders' shares, times the penalty for a candidate that is no longer than its reference."""
     penalty = 1.0 if length > wanted else math.exp(1 - wanted / length)
     return penalty * math.exp(math.fsum(math.log(hits / of) for hits, of in matched) / len(matched))
 
@@ -383,7 +374,6 @@ def _ngrams(tokens: Sequence[str], order: int) -> Iterator[Gram]:
 
 @lru_cache(1)
 def _parser() -> Parser:
-    """The parser of Python, loaded with the first score."""
     import tree_sitter_python
     from tree_sitter import Language, Parser
 
@@ -391,26 +381,25 @@ def _parser() -> Parser:
 
 
 def _without_words(source: str) -> str:
-    """The code without comments, blank lines and texts that stand where docstrings do; as it is if it has no tokens."""
-    made, before, row, column = "", tokenize.INDENT, -1, 0
+    """Leave out comments, blank lines and texts that stand where docstrings do; code without tokens stays as it is."""
+    code, before, row, column = "", tokenize.INDENT, -1, 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.start[0] > row:
                 column = 0
-            made += " " * (token.start[1] - column)
+            code += " " * (token.start[1] - column)
             docstring = token.type == tokenize.STRING and (
                 before in (tokenize.INDENT, tokenize.NEWLINE) or token.start[1] == 0
             )
             if token.type != tokenize.COMMENT and not docstring:
-                made += token.string
+                code += token.string
             before, (row, column) = token.type, token.end
     except (tokenize.TokenError, SyntaxError):
         return source
-    return "\n".join(line for line in made.split("\n") if line.strip())
+    return "\n".join(line for line in code.split("\n") if line.strip())
 
 
 def _subtrees(root: Node) -> Iterator[str]:
-    """The root and every node with children, as text. Raises TooLargeError."""
     inner, waiting, nodes = [], [(root, 1)], 0
     while waiting:
         node, level = waiting.pop()
@@ -436,7 +425,7 @@ _BATCH = 50
 
 
 def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:
-    """The metrics that are asked for; those that are not defined for the pair are left out.
+    """Return the metrics that are asked for; those that are not defined for the pair are left out.
 
     `shared`: the n-grams that CrystalBLEU passes over.
     """
@@ -453,7 +442,7 @@ def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:
 def all_scores(
     pairs: Sequence[Wanted], shared: Collection[Gram], processes: int
 ) -> Iterator[tuple[int, list[dict[str, float]]]]:
-    """The scores of all pairs, batch by batch as they are done: where a batch begins, and its scores.
+    """Yield the scores of all pairs, batch by batch as they are done: where a batch begins, and its scores.
 
     A few pairs are done at once: starting a process takes longer. Closing the iterator drops what has not begun.
     """

@@ -174,7 +174,7 @@ def stored_name(name: str, depends: str = "", function: bool = False) -> str:
 
 
 def metric(name: str) -> Metric:
-    """The metric of that stored name; one that nobody has described stands under its own name."""
+    """Return the metric of that stored name; one that nobody has described stands under its own name."""
     base, *behind = name.split(":")
     known = METRICS.get(base)
     if known is None:

@@ -44,45 +44,41 @@ def lost_in(read_by_second: float, described_by_second: float) -> Lost:
     return names.get((read_by_second == 1.0, described_by_second == 1.0), Lost.BOTH)
 
 
-def stable(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Tests that say something about these two programs, in the order of `one`."""
-    return [test for test, output in one.items() if UNSTABLE not in (output, other.get(test, "missing"))]
-
-
 def match(one: str, other: str) -> bool:
     """Return whether two outputs of one test are alike; `one` and `other` are signatures."""
     return one == other and one not in MATCHLESS
 
 
+def matches(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, bool]:
+    """Return whether two programs match, by each test that says something about them, in the order of `one`."""
+    outputs = {test: (output, other.get(test, "missing")) for test, output in one.items()}
+    return {test: match(*both) for test, both in outputs.items() if UNSTABLE not in both}
+
+
 def tom(one: Mapping[str, str], other: Mapping[str, str]) -> float | None:
-    """Test output match: the share of tests under which two programs behave alike, 0..1; None where no test is left."""
-    tests = stable(one, other)
-    return sum(match(one[test], other.get(test, "missing")) for test in tests) / len(tests) if tests else None
-
-
-def parted(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """The tests under which two programs differ."""
-    return [test for test in stable(one, other) if not match(one[test], other.get(test, "missing"))]
+    """Return test output match: the share of tests under which two programs behave alike; None without a test."""
+    found = matches(one, other)
+    return sum(found.values()) / len(found) if found else None
 
 
 def class_of(before: bool, after: bool) -> Class:
-    """The class of a step by whether the programs before and after it pass every test."""
+    """Return the class of a step by whether the programs before and after it pass every test."""
     names = {True: "pass", False: "fail"}
     return Class(f"{names[before]}-{names[after]}")
 
 
 def kept(toms: Iterable[float | None], steps: int, fixed_after: int | None) -> list[bool | None]:
-    """sc_1 .. sc_steps of one chain: whether the meaning was kept up to each step; None where that is not known yet.
+    """Return sc_1 .. sc_steps of one chain: whether the meaning was kept up to each step; None where not known yet.
 
     `toms` are TOM_0, TOM_1 ... as far as they are known. `fixed_after`: the step at which the chain began to repeat
     itself, after which every further step keeps the meaning.
     """
-    known = list(toms)
+    values = list(toms)
     found: list[bool | None] = []
     so_far: bool | None = True
     for step in range(1, steps + 1):
         if so_far and not (fixed_after is not None and step > fixed_after):
-            value = known[step - 1] if step <= len(known) else None
+            value = values[step - 1] if step <= len(values) else None
             so_far = None if value is None else value == 1.0
         found.append(so_far)
     return found

@@ -7,6 +7,7 @@ alone in 29 of 100 such tables (summary against directive, CWE-20).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -29,23 +30,19 @@ class TwoByTwo:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[bool, bool]]) -> TwoByTwo:
-        """Count what the two said of each."""
-        said = list(pairs)
-        return cls(*(said.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False))))
+        counts = Counter(pairs)
+        return cls(*(counts[pair] for pair in ((True, True), (True, False), (False, True), (False, False))))
 
     @property
     def n(self) -> int:
-        """Return the number of things that were judged."""
         return self.both + self.only_first + self.only_second + self.neither
 
     @property
     def first(self) -> int:
-        """Return how many the first judge accepts."""
         return self.both + self.only_first
 
     @property
     def second(self) -> int:
-        """Return how many the second judge accepts."""
         return self.both + self.only_second
 
     @property
@@ -55,12 +52,12 @@ class TwoByTwo:
 
     @property
     def agreement(self) -> float | None:
-        """The share of which both say the same; None for an empty table."""
+        """Return the share of which both say the same; None for an empty table."""
         return (self.both + self.neither) / self.n if self.n else None
 
     @property
     def phi(self) -> float | None:
-        """The correlation of the two; None where a judge says the same of everything."""
+        """Return the correlation of the two; None where a judge says the same of everything."""
         if self.one_sided:
             return None
         margins = self.first * (self.n - self.first) * self.second * (self.n - self.second)
@@ -81,7 +78,7 @@ class TwoByTwo:
 
     @property
     def overlap_p(self) -> float | None:
-        """The chance of an overlap of rejections as far from the expected one, or farther, on the same side.
+        """Return the chance of an overlap of rejections as far from the expected one, or farther, on the same side.
 
         Hypergeometric: the one's rejections drawn blindly from all. None for an empty table.
         """
@@ -102,6 +99,11 @@ class TwoByTwo:
             return None
         return float(fisher_exact([[self.both, self.only_first], [self.only_second, self.neither]]).pvalue)
 
+    @property
+    def mcnemar_p(self) -> float:
+        """McNemar's exact test, two-sided: of what one judge alone accepts, half would be each one's by chance."""
+        return fair_coin(self.only_first, self.only_first + self.only_second)
+
 
 # ---- runs over the same items
 
@@ -112,29 +114,8 @@ RANGE = 0.8
 """The level of the interval of differences from which the range of further items comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class McNemar:
-    """Items by who solved them, and the two-sided exact p of no difference."""
-
-    both: int
-    only_first: int
-    only_second: int
-    neither: int
-    p: float
-
-
-def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """McNemar's exact test on paired outcomes: of the items that one side alone solved, half would be each side's.
-
-    Raises ValueError for unequal lengths.
-    """
-    found = TwoByTwo.of(zip(first, second, strict=True))
-    p = fair_coin(found.only_first, found.only_first + found.only_second)
-    return McNemar(found.both, found.only_first, found.only_second, found.neither, p)
-
-
 def fair_coin(heads: int, tosses: int) -> float:
-    """Two-sided exact p of that many heads from a fair coin; whole numbers up to the one division.
+    """Return the two-sided exact p of that many heads from a fair coin; whole numbers up to the one division.
 
     Raises ValueError unless 0 <= heads <= tosses.
     """
@@ -201,7 +182,7 @@ def detectable(low: float, high: float, level: float, size: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's adjustment of several p values, in the order given: with it all of them together err as often as one."""
+    """Adjust several p values by Holm, in the order given: all of them together then err as often as one."""
     adjusted, worst = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
         worst = max(worst, min(1.0, (len(ps) - rank) * ps[place]))
@@ -210,7 +191,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def joint_level(runs: int) -> float:
-    """The level at which the intervals of all pairs of so many runs hold together (Bonferroni).
+    """Return the level at which the intervals of all pairs of so many runs hold together (Bonferroni).
 
     All pairs, not only those with a reference: any run can be made the reference once the figures are known.
     """
@@ -238,7 +219,6 @@ class MeanDifference:
 
     @property
     def decided(self) -> bool:
-        """Return whether the interval leaves out 0."""
         return self.low > 0 or self.high < 0
 
 
@@ -260,15 +240,15 @@ def mean_difference(
     value, low, high = interval(second, lowest, highest, against=first, level=level, continuous=continuous)
     seen = min(highest - lowest, detectable(low, high, level, size))
     p = min(1.0, p_value(second, lowest, highest, against=first, continuous=continuous) * math.comb(runs, 2))
-    made = MeanDifference(value, low, high, p, seen, None)
-    if made.decided:
-        return made
+    found = MeanDifference(value, low, high, p, seen, None)
+    if found.decided:
+        return found
     _, near, far = interval(second, lowest, highest, against=first, level=RANGE, continuous=continuous)
     least = _items(size, seen, max(abs(near), abs(far)))
     most = None if near <= 0 <= far else _items(size, seen, min(abs(near), abs(far)))
-    return replace(made, further=(least, most))
+    return replace(found, further=(least, most))
 
 
 def _items(size: int, seen: float, difference: float) -> int:
-    """Further items after which `difference` would be detected, where `size` of them detect `seen`."""
+    """Return after how many further items `difference` would be detected, where `size` of them detect `seen`."""
     return max(1, math.ceil(size * (seen / difference) ** 2) - size)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
@@ -27,27 +27,27 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def code_scores(candidate: str, reference: str) -> dict[str, float]:
-    """Every metric of a synthesis trip by name (RTC paper, Sec. 4; metric audit)."""
+    """Return every metric of a synthesis trip by name (RTC paper, Sec. 4; metric audit)."""
     return {name: function(candidate, reference) for name, function in CODE_METRICS.items()}
 
 
 def exact_match(candidate: str, reference: str) -> float:
-    """1 when equal but for white space at the ends of lines and of the text, and the kind of line ends."""
+    """Return 1 when equal but for white space at the ends of lines and of the text, and the kind of line ends."""
     return float(without_trailing_space(candidate) == without_trailing_space(reference))
 
 
 def without_trailing_space(text: str) -> str:
-    """The text with `\\n` line ends, no white space before them, and no blank lines at its end."""
+    """Return the text with `\\n` line ends, no white space before them, and no blank lines at its end."""
     return "\n".join(line.rstrip() for line in _LINE_END.split(text)).rstrip("\n")
 
 
 def edit_similarity(candidate: str, reference: str) -> float:
-    """EDIT-SIM = 1 - lev / max(len), over characters (metric audit)."""
+    """Return EDIT-SIM = 1 - lev / max(len), over characters (metric audit)."""
     return float(Levenshtein.normalized_similarity(candidate, reference))
 
 
 def bleu(candidate: str, reference: str) -> float:
-    """Sentence BLEU-4 by sacreBLEU, exponential smoothing, effective order for short texts.
+    """Return sentence BLEU-4 by sacreBLEU, exponential smoothing, effective order for short texts.
 
     Tokens are `TOKEN`s: sacreBLEU's own default would keep `a.b(c)` whole. White space does not count.
     """
@@ -72,7 +72,7 @@ def description_bleu(candidate: str, reference: str) -> float:
 
 
 def chrf(candidate: str, reference: str) -> float:
-    """Sentence chrF by sacreBLEU: character n-grams up to 6, beta 2, no word n-grams, white space left out."""
+    """Return sentence chrF by sacreBLEU: character n-grams up to 6, beta 2, no word n-grams, no white space."""
     if not candidate.strip() or not reference.strip():
         return float(candidate.strip() == reference.strip())
     return _fraction(CHRF().sentence_score(candidate, [reference]).score)
@@ -108,13 +108,13 @@ _LONGEST = 100_000
 
 
 def same_syntax_tree(candidate: str, reference: str) -> bool:
-    """Equal trees, with positions, comments and layout aside; False when either does not parse. Never raises."""
+    """Return whether the trees are equal, positions, comments and layout aside, and both sides parse. Never raises."""
     tree = syntax_tree(candidate)
     return tree is not None and tree == syntax_tree(reference)
 
 
 def syntax_tree(text: str) -> str | None:
-    """A canonical text of the tree of some statements, None when they do not parse. Never raises.
+    """Return a canonical text of the tree of some statements, None when they do not parse. Never raises.
 
     The statements may be indented, and the first line may lack the indentation of the others, as in a region's text.
     """
@@ -135,7 +135,7 @@ def syntax_tree(text: str) -> str | None:
 
 
 def plain_code(text: str) -> str:
-    """The code that two sides are compared by: fences around it and docstrings in it are gone, comments stay.
+    """Return the code that two sides are compared by: fences around it and docstrings in it are gone, comments stay.
 
     Code that does not parse keeps everything but its fences. Never raises.
     """
@@ -151,7 +151,7 @@ def plain_code(text: str) -> str:
 
 
 def function_of(program: str, name: str) -> str | None:
-    """The source of the last function of that name at the top of a program, decorators included; None without one."""
+    """Return the source of a program's last top function of that name, decorators included; None without one."""
     tree = parsed(program) if len(program) <= _LONGEST else None
     found = [node for node in tree.body if isinstance(node, AnyFunction) and node.name == name] if tree else []
     if not found:
@@ -193,7 +193,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s`]")
 
 
 def recitation(description: str, code: str) -> float:
-    """Share of the code's characters, blanks aside, that stand verbatim in the description: 0..1.
+    """Return the share of the code's characters, blanks aside, that stand verbatim in the description: 0..1.
 
     Both are cut into tokens: a word (letters, digits, underscore) or a single other sign. White space is dropped,
     so reflowed code still counts, and so are back ticks, so code with its names marked up counts too. A code token
@@ -215,7 +215,6 @@ def recitation(description: str, code: str) -> float:
 
 
 def _runs(tokens: list[str], length: int) -> Iterator[tuple[str, ...]]:
-    """Every run of `length` consecutive tokens, from the first on."""
     return zip(*(tokens[i:] for i in range(length)), strict=False)
 
 
@@ -226,33 +225,22 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters, those inside camelCase and snake_case too; letters only."""
+    """Return the words of a text in small letters, those inside camelCase and snake_case too; letters only."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
 def rouge_synonym(candidate: str, reference: str) -> float | None:
-    """Share of the synonyms of the reference's words that are synonyms of the candidate's, too."""
+    """Return the share of the synonyms of the reference's words that are synonyms of the candidate's, too."""
     wanted, found = (frozenset[str]().union(*map(synonyms, words(text))) for text in (reference, candidate))
     return len(wanted & found) / len(wanted) if wanted else None
 
 
 def rouge_l(candidate: str, reference: str) -> float | None:
-    """F1 of the longest common subsequence of words."""
+    """Return F1 of the longest common subsequence of words."""
     wanted, found = words(reference), words(candidate)
     if not wanted:
         return None
-    common = _common(wanted, found)
-    return 2 * common / (len(wanted) + len(found))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of their longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for word in one:
-        before = 0
-        for place, each in enumerate(other, start=1):
-            before, row[place] = row[place], before + 1 if word == each else max(row[place], row[place - 1])
-    return row[-1]
+    return 2 * int(LCSseq.similarity(wanted, found)) / (len(wanted) + len(found))
 
 
 # ---- token vectors (BERTScore, CodeBERTScore)
@@ -263,15 +251,15 @@ _PUNCTUATION = frozenset(string.punctuation) - frozenset("+-*/&|~")
 
 
 def matched(candidate: TokenVectors, reference: TokenVectors, *, code: bool) -> dict[str, float]:
-    """`p`, `r`, `f1` and `f3` (recall counts nine times as much).
+    """Return `p`, `r`, `f1` and `f3` (recall counts nine times as much).
 
     With `code` tokens that are only punctuation are left out, and no similarity is below 0, as in CodeBERTScore. All
     are 0 where nothing is left of either text.
     """
-    made, wanted = _unit(candidate, code), _unit(reference, code)
-    if not len(made) or not len(wanted):
+    own, wanted = _unit(candidate, code), _unit(reference, code)
+    if not len(own) or not len(wanted):
         return {"p": 0.0, "r": 0.0, "f1": 0.0, "f3": 0.0}
-    similar = made @ wanted.T
+    similar = own @ wanted.T
     if code:
         similar = np.maximum(similar, 0.0)
     precision, recall = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
@@ -280,14 +268,13 @@ def matched(candidate: TokenVectors, reference: TokenVectors, *, code: bool) -> 
 
 
 def f_score(precision: float, recall: float, beta: float) -> float:
-    """Their weighted harmonic mean; 0 where it is not defined."""
+    """Return their weighted harmonic mean; 0 where it is not defined."""
     below = beta * beta * precision + recall
     return (1 + beta * beta) * precision * recall / below if below else 0.0
 
 
 def _unit(text: TokenVectors, code: bool) -> NDArray[np.float64]:
-    """The vectors of the tokens that count, each of length 1."""
-    kept = [at for at, token in enumerate(text.tokens) if not code or _counts(token)]
+    kept = [at for at, token in enumerate(text.tokens) if not code or not _PUNCTUATION.issuperset(token.strip())]
     vectors = text.values[kept].astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float64] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

@@ -4,13 +4,9 @@ An interval holds every mean m that the data do not contradict: a score interval
 
     (observed mean - m)^2 <= t^2 V(m) / n
 
-V(m) is what the variance of one item would be if m were the mean. So twenty failures in a row do not prove a rate of
-0, where a bootstrap claims certainty. For shares (0 to 1) V is D m (1 - m): m (1 - m) is the variance of zeros and
-ones, the largest that values with that mean can have, and the design effect D, from 0 to 1, says how much of it they
-have. For differences of two shares (-1 to 1) gains and losses have a design effect each, and V rests on how much both
-would be if m were the mean: for outcomes of 0 and 1 that is nearly Tango's (1998) interval, and leaving out 0 is
-McNemar's test. Two kinds of values have intervals of their own: plain outcomes of 0 and 1 Blaker's (2000), which is
-exact, and continuous figures (likenesses, cosines) Student's t. docs/statistics.md has the coverage of all.
+V(m) is what the variance of one item would be if m were the mean (`Shares`, `Differences`). Two kinds of values have
+intervals of their own: plain outcomes of 0 and 1 Blaker's (2000), which is exact, and continuous figures (likenesses,
+cosines) Student's t. docs/statistics.md explains all of them and has their coverage.
 """
 
 from __future__ import annotations
@@ -46,16 +42,15 @@ def interval(
     clusters: Sequence[Hashable] | None = None,
     continuous: bool = False,
 ) -> tuple[float, float, float]:
-    """Mean of `values` and the bounds of its interval.
+    """Return the mean of `values` and the bounds of its interval.
 
     `values` holds one number an item, each between `lowest` and `highest`. `against` holds another one for each item,
     on the same scale: then it is the mean of the differences that is bounded (lift: scores against baselines).
 
-    Items count as drawn one by one from what the interval speaks for: the project's regions. With `clusters`, one an
-    item (its file), items of one cluster count as drawn together, so that the interval speaks for other files like
-    these; it is wider where such items resemble each other. `continuous` says that values are no shares of outcomes:
-    where they can lie on both sides of 0 a gain or loss that was not seen then counts as large as the largest deviation
-    that was, not as whole. Raises ValueError when empty or of unequal lengths.
+    Items count as drawn one by one. With `clusters`, one an item (its file), items of one cluster count as drawn
+    together, so that the interval speaks for other files like these. `continuous` says that values are no shares of
+    outcomes: where they can lie on both sides of 0 a gain or loss that was not seen then counts as large as the largest
+    deviation that was, not as whole. Raises ValueError when empty or of unequal lengths.
     """
     data = _Data(values, lowest, highest, against, clusters, continuous)
     return data.mean, *data.bounds(level)
@@ -70,15 +65,12 @@ def p_value(
     against: Sequence[float] | None = None,
     continuous: bool = False,
 ) -> float:
-    """Two-sided p of the mean (of the differences) being `mean`: `interval` at the level 1 - p just reaches it.
-
-    Raises ValueError as `interval`.
-    """
+    """Return the two-sided p of a mean (of differences) of `mean`: `interval` at the level 1 - p just reaches it."""
     return _Data(values, lowest, highest, against, None, continuous).p(mean)
 
 
 def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
-    """The square of Student's t for `groups` items or clusters, infinite for a single one; `paired`: see `_widened`."""
+    """Return the square of Student's t for `groups` items or clusters, infinite for one; `paired`: see `_widened`."""
     from scipy.special import stdtrit  # scipy takes a third of a second, and a window opens without any figure
 
     if groups <= 1:
@@ -104,7 +96,7 @@ class Shares:
 
     @classmethod
     def of(cls, values: Floats, sums: Floats | None = None) -> Shares:
-        """From one number an item along the last axis, 0 to 1. `sums`: of each cluster's values, and cluster sizes.
+        """Take one number an item along the last axis, 0 to 1. `sums`: of each cluster's values, and cluster sizes.
 
         How far outcomes cluster is told by the items that carry the passes or, where these are fewer, the failures:
         k of them, counted by (sum)^2 / sum of squares, so that one item with all passes is 1. What is seen of few is
@@ -119,7 +111,6 @@ class Shares:
         return cls(mean, seen + (1 - seen) * doubt / (doubt + carry**2))
 
     def variance(self, mean: Any) -> Any:
-        """The variance of one item, if `mean` were the mean."""
         return self.effect * mean * (1 - mean)
 
     def bounds(self, square: float) -> tuple[float, float]:
@@ -146,7 +137,7 @@ class Differences:
 
     @classmethod
     def of(cls, values: Floats, added: Any) -> Differences:
-        """From one number an item along the last axis, -1 to 1. `added`: whole gains and losses an item, see `UNSEEN`.
+        """Take one number an item along the last axis, -1 to 1. `added`: whole gains and losses an item, see `UNSEEN`.
 
         The two design effects are estimated so that the variance at the observed mean is the observed one. The lesser
         side has its own, and the other what is left: where every item gains a third, and one were to lose, gains
@@ -170,7 +161,6 @@ class Differences:
 
     @property
     def mean(self) -> Any:
-        """The mean of the differences."""
         return self.gain - self.loss
 
     def variance(self, mean: Any) -> Any:
@@ -187,7 +177,6 @@ class Differences:
         return (self.gain_effect * gain + self.loss_effect * loss) * (1 - mean**2 / (gain + loss + 1e-12))
 
     def bounds(self, square: float) -> tuple[float, float]:
-        """Return where means stop being plausible; `square`: that of the quantile, over the number of items."""
         from scipy.optimize import brentq
 
         def beyond(mean: float) -> float:
@@ -244,12 +233,11 @@ class _Data:
             shares = Shares.of(sample, sums)
             self._spread: Shares | Differences = Shares(float(shares.mean), float(shares.effect))
         else:
-            made = Differences.of(sample, unseen / self._size)
-            sides = float(made.gain), float(made.loss), float(made.gain_effect), float(made.loss_effect)
+            both = Differences.of(sample, unseen / self._size)
+            sides = float(both.gain), float(both.loss), float(both.gain_effect), float(both.loss_effect)
             self._spread = Differences(*sides)
 
     def p(self, mean: float) -> float:
-        """Two-sided p of `mean`."""
         from scipy.special import stdtr
 
         place = (mean - self._zero) / self._range
@@ -258,17 +246,16 @@ class _Data:
         if self.groups <= 1 or math.isclose(mean, self.mean, abs_tol=1e-12):
             return 1.0
         variance = self._error**2
-        if not variance:
-            wide = _widened(self.groups, self._paired) / self._size
-            variance = self._spread.variance(place) * wide if self._lowest < place < 1 else 0.0
+        if not variance and self._lowest < place < 1:
+            variance = self._spread.variance(place) * (_widened(self.groups, self._paired) / self._size)
         off = abs((self.mean - mean) / self._range)
         return min(1.0, 2 * float(stdtr(self.groups - 1, -off / math.sqrt(variance)))) if variance > 0 else 0.0
 
     def bounds(self, level: float) -> tuple[float, float]:
-        """The bounds of the mean, or of the mean of the differences."""
         critical = critical_value(level, self.groups, paired=self._paired)
         if self._passes is not None:
-            places = exact_bounds(self._passes, self.groups, level)
+            failed = self.groups - self._passes
+            places = _exact_low(self._passes, self.groups, level), 1.0 - _exact_low(failed, self.groups, level)
         elif math.isinf(critical):
             places = self._lowest, 1.0
         elif self._error:
@@ -281,7 +268,7 @@ class _Data:
 
 
 def _error(values: Floats, clusters: NDArray[np.int64]) -> float:
-    """The standard error of a mean, counting clusters; as if `FARTHEST` more lay as far out as the farthest one.
+    """Return the standard error of a mean, counting clusters; as if `FARTHEST` more lay as far out as the farthest one.
 
     0 where all values agree: then nothing says how far out one could lie.
     """
@@ -292,13 +279,8 @@ def _error(values: Floats, clusters: NDArray[np.int64]) -> float:
     return math.sqrt(groups / (groups - 1) * float(squares.sum()) + FARTHEST * float(squares.max())) / values.size
 
 
-def exact_bounds(passes: int, size: int, level: float = LEVEL) -> tuple[float, float]:
-    """The bounds of a rate after so many passes of `size` outcomes: Blaker's (2000), which lie in Clopper-Pearson's."""
-    return _exact_low(passes, size, level), 1.0 - _exact_low(size - passes, size, level)
-
-
 def _exact_low(passes: int, size: int, level: float) -> float:
-    """The lowest rate with an `exact_p` of 1 - level."""
+    """Return the lowest rate with an `exact_p` of 1 - level: a bound of Blaker's (2000), inside Clopper-Pearson's."""
     from scipy.optimize import brentq
     from scipy.special import bdtr, bdtrc, betaincinv
 
@@ -323,7 +305,7 @@ def _exact_low(passes: int, size: int, level: float) -> float:
 
 
 def exact_p(passes: int, size: int, rate: float) -> float:
-    """Two-sided p of a rate: the chance of passes whose tail, on either side, is as unlikely as that of those seen."""
+    """Return the two-sided p of a rate: the chance of passes whose tail, on either side, is as unlikely as theirs."""
     from scipy.special import bdtr, bdtrc
 
     if not 0 < rate < 1:
@@ -336,7 +318,7 @@ def exact_p(passes: int, size: int, rate: float) -> float:
 
 
 def _as_few(passes: int, size: int, rate: float) -> int:
-    """The most passes of which, or of fewer, the chance is no larger than of `passes` or more; -1 where none are."""
+    """Return the most passes whose chance, or that of fewer, is no larger than of `passes` or more; -1 for none."""
     from scipy.special import bdtr, bdtrc
 
     above = bdtrc(passes - 1, size, rate) if passes else 1.0
@@ -365,7 +347,7 @@ def _independent_items(deviations: Floats, clusters: NDArray[np.int64]) -> float
 
 
 def pass_at_k(samples: int, correct: int, k: int) -> float:
-    """Chance that one of `k` drawn samples passes, unbiased: 1 - C(n - c, k) / C(n, k) (metric audit, pass@k).
+    """Return the chance that one of `k` drawn samples passes, unbiased: 1 - C(n - c, k) / C(n, k) (metric audit).
 
     Raises ValueError unless 1 <= k <= samples and 0 <= correct <= samples.
     """

@@ -46,7 +46,7 @@ class Shape:
 
 
 def shape(values: Sequence[float] | Floats) -> Shape:
-    """Bounds seen, centre and moments. Raises ValueError when empty."""
+    """Return bounds seen, centre and moments. Raises ValueError when empty."""
     if not len(values):
         raise ValueError("no values have no shape")
     sample = np.asarray(values, dtype=np.float64)
@@ -85,7 +85,7 @@ class Correlation:
 
 
 def pearson_p(r: float, n: int) -> float:
-    """Two-sided p of a correlation over n pairs by t = r sqrt((n - 2) / (1 - r^2))."""
+    """Return the two-sided p of a correlation over n pairs by t = r sqrt((n - 2) / (1 - r^2))."""
     from scipy.special import stdtr
 
     if n < 3:
@@ -139,7 +139,7 @@ def rank_correlation(first: Floats, second: Floats, clusters: NDArray[np.int64] 
 
 
 def tau(first: Floats, second: Floats) -> Correlation | None:
-    """Kendall's tau-b. None where a side does not vary."""
+    """Return Kendall's tau-b; None where a side does not vary."""
     from scipy.stats import kendalltau
 
     if len(first) < 2 or np.ptp(first) < 1e-12 or np.ptp(second) < 1e-12:
@@ -149,10 +149,9 @@ def tau(first: Floats, second: Floats) -> Correlation | None:
 
 
 def within(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Correlation | None:
-    """Point-biserial correlation inside problems: each problem's means are taken off both sides first.
+    """Return the point-biserial correlation inside problems: each problem's means are taken off both sides first.
 
-    Only problems with candidates that pass and others that fail say something. That easy problems have short solutions
-    cannot make a metric look good here.
+    Only problems with candidates that pass and others that fail say something.
     """
     if not len(values):
         return None
@@ -164,7 +163,7 @@ def within(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64
 
 
 def _resampled(x: Floats, y: Floats, clusters: NDArray[np.int64]) -> tuple[float, float] | None:
-    """Percentiles of r over drawn problems: r is a function of sums, so a draw is a row of counts of problems."""
+    """Return percentiles of r over drawn problems: r is made of sums, so a draw is a row of counts of problems."""
     groups = int(clusters.max()) + 1
     if groups < 2:
         return None
@@ -182,7 +181,7 @@ def _resampled(x: Floats, y: Floats, clusters: NDArray[np.int64]) -> tuple[float
 
 
 def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Each name as a number, from 0, in order of first appearance."""
+    """Return each name as a number, from 0, in order of first appearance."""
     places: dict[Hashable, int] = {}
     return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
 
@@ -206,10 +205,9 @@ class Auc:
 
 
 def auc(values: Sequence[float] | Floats, passed: Sequence[bool] | NDArray[np.bool_]) -> float | None:
-    """Return the chance that a passing candidate has a larger value than a failing one, ties counting half.
+    """Return the area under the ROC curve, see `Auc`; None where all pass or all fail.
 
-    That is the area under the ROC curve: 0.5 tells nothing. None where all pass or all fail. Raises ValueError for
-    unequal lengths.
+    Raises ValueError for unequal lengths.
     """
     from scipy.stats import rankdata
 
@@ -219,7 +217,7 @@ def auc(values: Sequence[float] | Floats, passed: Sequence[bool] | NDArray[np.bo
 
 
 def clustered_auc(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Auc | None:
-    """The area under the ROC curve with its interval (DeLong 1988; for clusters Obuchowski 1997), on the logit scale.
+    """Return the area under the ROC curve with its interval (DeLong 1988; clusters: Obuchowski 1997), on logits.
 
     None where all pass or all fail. `clusters` numbers the problems from 0.
     """
@@ -240,7 +238,6 @@ def clustered_auc(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[n
 
 
 def _error(influence: Floats) -> float:
-    """The standard error, from what each problem adds to it."""
     groups = len(influence)
     return math.sqrt(groups / (groups - 1) * float(influence @ influence)) if groups > 1 else math.inf
 
@@ -264,7 +261,7 @@ def _auc_bounds(area: float, error: float, groups: int) -> tuple[float | None, f
 
 
 def auc_difference_p(one: Auc, other: Auc) -> float:
-    """Two-sided p of two metrics having the same AUC on the same candidates, counting problems."""
+    """Return the two-sided p of two metrics having the same AUC on the same candidates, counting problems."""
     from scipy.special import stdtr
 
     apart, influence = one.value - other.value, one.influence - other.influence
@@ -281,7 +278,7 @@ Means = Mapping[Hashable, float]
 
 
 def ties(systems: Sequence[Means]) -> float | None:
-    """Over problems and unordered pairs of systems, the share with the same value. None without a common problem."""
+    """Return the share of problems and unordered pairs of systems with one value; None without a common problem."""
     same = total = 0
     for one, other in combinations(systems, 2):
         common = one.keys() & other.keys()
@@ -295,7 +292,7 @@ Test = Callable[[Means, Means], float | None]
 
 
 def paired_t(one: Means, other: Means) -> float | None:
-    """Student's t over the problems that both attempted."""
+    """Test by Student's t over the problems that both attempted."""
     from scipy.special import stdtr
 
     apart = _differences(one, other)
@@ -309,7 +306,7 @@ def paired_t(one: Means, other: Means) -> float | None:
 
 
 def welch_t(one: Means, other: Means) -> float | None:
-    """Welch's t, as if the two had attempted different problems."""
+    """Test by Welch's t, as if the two had attempted different problems."""
     from scipy.special import stdtr
 
     first, second = (np.array(list(each.values())) for each in (one, other))
@@ -342,13 +339,9 @@ def _differences(one: Means, other: Means) -> Floats:
 
 
 def power(systems: Sequence[Means], test: Test) -> dict[tuple[int, int], float]:
-    """p for every ordered pair of systems (by their places) of which something can be told."""
-    found = {}
-    for at, one in enumerate(systems):
-        for to, other in enumerate(systems):
-            if at != to and (p := test(one, other)) is not None:
-                found[at, to] = p
-    return found
+    """Return p for every ordered pair of systems (by their places) of which something can be told."""
+    ps = {(at, to): test(systems[at], systems[to]) for at, to in permutations(range(len(systems)), 2)}
+    return {pair: p for pair, p in ps.items() if p is not None}
 
 
 # ---- few models
@@ -364,8 +357,7 @@ PROBLEM_DRAWS = 1000
 def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
     """Return the interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
 
-    The paper's r = 0.947 of five models has 0.40 to 0.997. An r of 1 or -1 has none: the transformation is infinite
-    there, and a few points on a line prove no line.
+    An r of 1 or -1 has none: the transformation is infinite there, and a few points on a line prove no line.
     """
     if n < FEWEST or abs(r) >= 1.0 - 1e-12:
         return None
@@ -377,7 +369,6 @@ def spearman_p(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return how often a random order of the second agrees, or disagrees, as well as this one.
 
     None for too many pairs, and where the correlation is not defined. Exact and two-sided: every order counts once.
-    Five models with rho = 0.9 have 10 of 120.
     """
     seen = spearman(first, second)
     if seen is None or len(first) > MOST_EXACT:
@@ -387,7 +378,7 @@ def spearman_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
-    """Intervals of Pearson's r and Spearman's rho when other problems had been drawn, the models being these.
+    """Return intervals of Pearson's r and Spearman's rho when other problems had been drawn, the models being these.
 
     A system maps each problem to two figures; both come from the same drawn problems, and all systems from the same
     draw. Draws in which a figure does not vary between the systems are left out; too few left, and there is none.
@@ -410,12 +401,7 @@ def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str,
         for name, value in (("pearson", pearson(x, y)), ("spearman", spearman(x, y))):
             if value is not None:
                 found[name].append(value)
-    tail = (1 - LEVEL) / 2
-    return {
-        name: (float(np.quantile(values, tail)), float(np.quantile(values, 1 - tail)))
-        for name, values in found.items()
-        if len(values) >= PROBLEM_DRAWS / 2
-    }
+    return {name: _percentiles(values) for name, values in found.items() if len(values) >= PROBLEM_DRAWS / 2}
 
 
 # ---- thresholds
@@ -427,7 +413,7 @@ CLUSTER_DRAWS = 1000
 
 
 def curve(scored: Sequence[Scored]) -> list[tuple[float, float, float | None]]:
-    """Share of failures and of passes at or above each value, from the largest down, and that value.
+    """Return the share of failures and of passes at or above each value, from the largest down, and that value.
 
     Begins at (0, 0) and ends at (1, 1). Empty where all pass or all fail.
     """
@@ -446,7 +432,7 @@ def curve(scored: Sequence[Scored]) -> list[tuple[float, float, float | None]]:
 
 
 def youden(scored: Sequence[Scored]) -> float | None:
-    """The threshold with the most passes less failures, in shares, at or above it (Youden's J).
+    """Return the threshold with the most passes less failures, in shares, at or above it (Youden's J).
 
     It lies halfway between the two values that it parts; of equally good ones it is the lowest. None where all pass or
     all fail, and where no threshold does better than none at all.
@@ -466,7 +452,7 @@ def youden(scored: Sequence[Scored]) -> float | None:
 def by_cluster(
     clusters: Sequence[Sequence[Scored]], statistic: Callable[[Sequence[Scored]], float | None]
 ) -> tuple[float, float] | None:
-    """Percentile bootstrap of a statistic when other clusters (directives) had been drawn, each with all it holds.
+    """Bootstrap a statistic by percentiles, as if other clusters (directives) had been drawn, each with all it holds.
 
     Draws in which the statistic is not defined are left out. None for a single cluster, where too few draws define it,
     and where resampling changes nothing: that is no certainty.
@@ -478,6 +464,10 @@ def by_cluster(
     known = [value for value in found if value is not None]
     if len(known) < CLUSTER_DRAWS / 2:
         return None
-    tail = (1 - LEVEL) / 2
-    low, high = (float(bound) for bound in np.quantile(known, [tail, 1 - tail]))
+    low, high = _percentiles(known)
     return (low, high) if high - low > 1e-12 else None
+
+
+def _percentiles(values: Sequence[float]) -> tuple[float, float]:
+    low, high = (float(bound) for bound in np.quantile(values, [(1 - LEVEL) / 2, 1 - (1 - LEVEL) / 2]))
+    return low, high

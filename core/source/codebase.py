@@ -2,21 +2,166 @@
 
 from __future__ import annotations
 
+import configparser
 import hashlib
 import os
+import re
+import shlex
 import tomllib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.source.git import History
 from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
-from rtc_inspector.core.source.testfiles import find_test_files, read_pytest_config
 from rtc_inspector.core.source.walk import Walk
 from rtc_inspector.core.types import Codebase, Report, SkippedFile, SourceFile
+
+_CONVENTIONS = ("test_*.py", "*_test.py", "conftest.py", "tests.py", "test.py")
+_TEST_FOLDERS = {"test", "tests"}
+_LIKE_TESTS = re.compile(r"(.+[_-])?tests?([_-].+)?")
+_CATCH_ALL = {"*.py", "*", "**/*.py"}
+_DEFINES_TESTS = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(?:test|load_tests\b)|class[ \t]+\w+[ \t]*\([^)]*TestCase)", re.MULTILINE
+)
+
+
+def find_test_files(texts: Mapping[str, str], root: Path, top: Path) -> frozenset[str]:
+    """Return the paths among `texts` (path relative to `root` -> text) that hold test code.
+
+    pytest's configuration is looked for in `root` and above it, up to `top`.
+
+    1. By name: `test_*.py`, `*_test.py`, `conftest.py`, `test.py`, `tests.py`; all under a folder `test` or `tests`.
+    2. unittest's wider `test*.py`, where the file does define tests (`testing.py` never is one).
+    3. The configured `python_files`, inside `testpaths` where both are given.
+    4. All under a folder of `testpaths`, or a top-level folder named like tests, that holds tests in the main.
+    """
+    named = {path for path, text in texts.items() if _by_convention(path, text)}
+    folders = [folder for folder in (root, *root.parents) if folder.is_relative_to(top)]
+    config = next((found for folder in folders for found in _sections(folder)), None)
+    folder, section = config or (root, {})
+    outer = root.relative_to(folder).as_posix() if root != folder else ""
+    inner = [entry for word in _words(section.get("testpaths")) if (entry := _inside(word, outer)) is not None]
+    named |= texts.keys() & set(inner)  # a file that `testpaths` names is collected whatever it is called
+    patterns, tests = _words(section.get("python_files")), set[str]()
+    for path, text in texts.items():
+        if not inner or any(_matches_entry(path, entry) for entry in inner):
+            named |= {path} if _configured(path, text, outer, patterns) else set()
+    # Everything under the folders that are test code as a whole, helpers and data modules included.
+    tops = {path.partition("/")[0] for path in texts if "/" in path}
+    for entry in {*inner, *(each for each in tops if _LIKE_TESTS.fullmatch(each))}:
+        inside = {path for path in texts if _matches_entry(path, entry)}
+        tests |= inside if _mostly_tests(inside, named) else set()
+    return frozenset(named | tests)
+
+
+def _by_convention(path: str, text: str) -> bool:
+    pure = PurePosixPath(path)
+    if not _TEST_FOLDERS.isdisjoint(pure.parts[:-1]):
+        return True
+    if any(fnmatchcase(pure.name, pattern) for pattern in _CONVENTIONS):
+        return True
+    unittest_name = fnmatchcase(pure.name, "test*.py") and pure.name != "testing.py"
+    return unittest_name and _DEFINES_TESTS.search(text) is not None
+
+
+def _configured(path: str, text: str, outer: str, patterns: Iterable[str]) -> bool:
+    """Return whether a file is one of tests by `python_files`.
+
+    A pattern with a slash is held against the whole path, as pytest does. A pattern that takes every file says nothing
+    of its own; then the text decides.
+    """
+    name, whole = path.rpartition("/")[2], f"/{outer}/{path}"
+    for pattern in patterns:
+        if pattern in _CATCH_ALL:
+            if _DEFINES_TESTS.search(text):
+                return True
+        elif fnmatchcase(whole, f"*/{pattern}") if "/" in pattern else fnmatchcase(name, pattern):
+            return True
+    return False
+
+
+def _inside(word: str, outer: str) -> str | None:
+    """Return an entry of `testpaths` as seen from the root: None when it is the root itself or lies outside."""
+    entry = PurePosixPath(word)
+    if entry.is_absolute() or ".." in entry.parts:
+        return None
+    if not outer:
+        return str(entry) if entry.parts else None
+    return str(entry.relative_to(outer)) if entry.is_relative_to(outer) and str(entry) != outer else None
+
+
+def _matches_entry(path: str, entry: str) -> bool:
+    """Return whether `path` is the entry, or lies under it; an entry may be a pattern."""
+    pure = PurePosixPath(path)
+    return any(fnmatchcase(str(part), entry) for part in (pure, *pure.parents[:-1]))
+
+
+def _mostly_tests(inside: set[str], named: set[str]) -> bool:
+    """Return whether a folder is for tests, not code with its tests beside it.
+
+    At least a quarter of its files are tests, and most of those are not named after a module next to them.
+    Folders called `test` or `tests` inside are left out of the count.
+    """
+    counted = {path for path in inside if _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])}
+    tests = {path for path in counted & named if not path.endswith("conftest.py")}
+    others = {path for path in counted - named if not path.endswith("__init__.py")}
+    # The module a test file would be named after: `a/test_b.py` and `a/b_test.py` give `a/b.py`.
+    split = (path.rpartition("/") for path in tests)
+    names = ((above + slash, name.removeprefix("test_").removesuffix(".py")) for above, slash, name in split)
+    beside = sum(f"{folder}{name.removesuffix('_test')}.py" in others for folder, name in names)
+    # A quarter of all files is a third of the others. Where most tests are named after modules beside them (`a.py`,
+    # `test_a.py`), the folder is the code's own.
+    return bool(tests) and 3 * len(tests) >= len(others) and 2 * beside <= len(tests)
+
+
+# --------------------------------------------------------------------------- the project's configuration
+
+
+def _sections(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield a folder with its sections about pytest, in pytest's own order; the first four files hold nothing else."""
+    for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"):
+        if (file := folder / name).is_file():
+            yield folder, (_toml(file, "pytest") if name.endswith(".toml") else _ini(file, "pytest")) or {}
+    file = folder / "pyproject.toml"
+    # The second as pytest 9 reads it.
+    found = [_toml(file, "tool", "pytest", "ini_options"), _toml(file, "tool", "pytest")]
+    found += [_ini(folder / "tox.ini", "pytest"), _ini(folder / "setup.cfg", "tool:pytest")]
+    yield from ((folder, section) for section in found if section is not None)
+
+
+def _toml(file: Path, *keys: str) -> Mapping[str, Any] | None:
+    try:
+        value: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else None
+
+
+def _ini(file: Path, section: str) -> Mapping[str, Any] | None:
+    parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+    try:
+        parser.read_string(file.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, configparser.Error):
+        return None
+    return dict(parser[section]) if parser.has_section(section) else None
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(str(word) for word in value)
+    try:
+        return tuple(shlex.split(value)) if isinstance(value, str) else ()
+    except ValueError:
+        return ()
+
 
 _EVERY = 50
 
@@ -44,9 +189,9 @@ def open_codebase(
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
     if not texts and needed:
         raise _nothing(root, skipped, languages)
-    config = read_pytest_config(root, history.top if history is not None else root)
     python = {path: text for path, (text, _) in texts.items() if language_for(path) is PYTHON}
-    tests = find_test_files(python, root, config) | {path for path in texts if language_for(path).is_test(path)}
+    tests = find_test_files(python, root, history.top if history is not None else root)
+    tests |= {path for path in texts if language_for(path).is_test(path)}
     files = tuple(SourceFile(path, text, code, path in tests) for path, (text, code) in texts.items())
     revision = history.revision if history is not None else None
     dirty = revision is not None and history is not None and history.dirty(texts)
@@ -54,7 +199,7 @@ def open_codebase(
 
 
 def without(codebase: Codebase, broken: Mapping[str, str]) -> Codebase:
-    """The same project with the files of `broken` left out, for the reasons it gives."""
+    """Return the same project with the files of `broken` left out, for the reasons it gives."""
     left_out = (SkippedFile(path, reason) for path, reason in broken.items())
     return replace(
         codebase,
@@ -64,7 +209,7 @@ def without(codebase: Codebase, broken: Mapping[str, str]) -> Codebase:
 
 
 def content_fingerprint(codebase: Codebase) -> str:
-    """SHA-256 in hexadecimal over the path, encoding and text of every file."""
+    """Return the SHA-256 in hexadecimal over the path, encoding and text of every file."""
     digest = hashlib.sha256()
     for file in codebase.files:
         for part in (file.path, file.encoding, file.text):
@@ -76,7 +221,7 @@ def content_fingerprint(codebase: Codebase) -> str:
 
 
 def project_name(root: Path) -> str:
-    """The name in pyproject.toml (`[project]`, else `[tool.poetry]`), else the folder's."""
+    """Return the name in pyproject.toml (`[project]`, else `[tool.poetry]`), else the folder's."""
     try:
         table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -92,7 +237,6 @@ def project_name(root: Path) -> str:
 
 
 def _folder(root: Path) -> Path:
-    """The real path of a folder that can be listed."""
     if not root.exists():
         raise ProjectError(f"{root} does not exist.", "Give the folder of a project.")
     if not root.is_dir():
@@ -114,7 +258,6 @@ def _folder(root: Path) -> Path:
 def _read_all(
     root: Path, paths: list[str], progress: Report | None, compiled: bool
 ) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
-    """Texts and encodings by path, and the files that could not be taken."""
     texts: dict[str, tuple[str, str]] = {}
     skipped: list[SkippedFile] = []
     with warnings.catch_warnings():

@@ -95,13 +95,22 @@ def read_directives(path: Path) -> Directives:
     data, rows = read_rows(path, _REMEDY)
     digest = hashlib.sha256(data).hexdigest()
     if rows and not any(isinstance(row, dict) and FIELD in row for _, row in rows):
-        return Directives(name, digest, tuple(map(_of_problem, read_benchmark(path).problems)))
+        every = []
+        for problem in read_benchmark(path).problems:
+            # Without examples: what a function is to do, not what it gives.
+            words = without_examples(problem.words, problem.entry)
+            nodes = (node for node in ast.parse(problem.program).body if isinstance(node, AnyFunction))
+            *_, node = (node for node in nodes if node.name == problem.entry)
+            start, _ = Lines(problem.program).bounds(first_line_of(node))
+            header = problem.program[start : problem.body.start].rstrip()
+            every.append(Directive(problem.key, words, problem, header, tested=True, solved=True))
+        return Directives(name, digest, tuple(every))
     found = read_each(path, rows, _of_row, lambda directive: directive.key, "id")
     return Directives(name, digest, _some(path, found))
 
 
 def by_hand(words: str, header: str = "", tests: str = "") -> Directives:
-    """The one directive that a person wrote down instead of a file. Raises ProjectError."""
+    """Return the one directive that a person wrote down instead of a file. Raises ProjectError."""
     try:
         row = {"id": "by hand", FIELD: words, "header": header, "tests": tests}
         # Separated, so that words moved from one of the three to another make another directive.
@@ -134,7 +143,6 @@ def _read_text(path: Path, name: str) -> Directives:
 
 
 def _of_row(number: int, row: Row) -> Directive:
-    """Raises BadLine."""
     words = text_of(row, FIELD).strip()
     if not words:
         raise BadLine("`directive` is empty")
@@ -164,7 +172,7 @@ def _key(number: int, row: Row) -> str:
 
 
 def _function(header: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
-    """The function that the lines begin. Raises BadLine where they are no head of one."""
+    """Return the function that the lines begin. Raises BadLine where they are no head of one."""
     try:
         body = python_tree("header", f"{header.rstrip()}\n    {_HOLE}\n").body
     except BadLine:
@@ -175,7 +183,7 @@ def _function(header: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
 
 
 def _tests(row: Row) -> tuple[str, tuple[str, ...]]:
-    """A source that defines `check`, or asserts one by one. Raises BadLine."""
+    """Return a source that defines `check`, or asserts one by one. Raises BadLine."""
     value: Any = row.get("tests") or ""
     if isinstance(value, list):
         asserts = tuple(texts_of(row, "tests"))
@@ -194,7 +202,6 @@ def _tests(row: Row) -> tuple[str, tuple[str, ...]]:
 
 
 def _problem(number: int, words: str, prelude: str, header: str, entry: str, reference: str) -> Problem:
-    """The program with the reference, or a hole, for its body."""
     above = f"{prelude}\n\n\n" if prelude else ""
     head, indent = (f"{above}{header.rstrip()}\n    ", "    ") if entry else (above, "")
     body = textwrap.dedent(reference.strip("\n")).rstrip() or _HOLE
@@ -220,24 +227,8 @@ def _problem(number: int, words: str, prelude: str, header: str, entry: str, ref
     )
 
 
-# --------------------------------------------------------------------------- a benchmark's problems
-
-
-def _of_problem(problem: Problem) -> Directive:
-    """Return a problem's words as a directive, without examples: what a function is to do, not what it gives."""
-    words = without_examples(problem.words, problem.entry)
-    return Directive(problem.key, words, problem, _header_of(problem), tested=True, solved=True)
-
-
 def without_examples(words: str, entry: str) -> str:
-    """A docstring up to its examples, or the first line that calls the function; whole where nothing is before."""
+    """Return a docstring up to its examples or the first line that calls the function; whole if nothing is before."""
     call = re.compile(rf"(?m)^[ \t]*{re.escape(entry)}\(")
     starts = [found.start() for form in (_EXAMPLES, call) if (found := form.search(words))]
     return words[: min(starts, default=len(words))].strip() or words.strip()
-
-
-def _header_of(problem: Problem) -> str:
-    """The lines of the function above its body."""
-    node = [n for n in ast.parse(problem.program).body if isinstance(n, AnyFunction) and n.name == problem.entry][-1]
-    start, _ = Lines(problem.program).bounds(first_line_of(node))
-    return problem.program[start : problem.body.start].rstrip()

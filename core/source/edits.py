@@ -5,15 +5,20 @@ from __future__ import annotations
 import codecs
 import difflib
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename
+from pygments.token import Comment, Literal, Name, Punctuation, String, Token, Whitespace
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.settings import EditSettings
-from rtc_inspector.core.source.changes import UNKNOWN, language
 from rtc_inspector.core.source.json_lines import SURROGATE, BadLine, Row, lines_of, read_each
 from rtc_inspector.core.types import Report, Span
 
@@ -49,27 +54,10 @@ class Edit:
     old_line: int = 0
 
 
-class EditSource(Protocol):
-    """Where edits come from.
-
-    Attributes:
-        revision: the commit whose history is read; None for a file.
-        fingerprint: the same as long as the same edits are drawn.
-        passed_over: how many edits, files and commits each filter left out so far, by reason.
-    """
-
-    revision: str | None
-    fingerprint: str
-    passed_over: Counter[str]
-
-    def draw(self, seed: int, report: Report) -> Iterator[Edit]:
-        """Yield every edit that the settings let through, once each, in an order that depends on `seed` alone."""
-
-
 def unfit(edit: Edit, settings: EditSettings) -> str:
-    """Why an edit is passed over; empty when it is not. White space alone is no edit: copying would pass."""
+    """Return why an edit is passed over; empty when it is not. White space alone is no edit: copying would pass."""
     shorter, longer = sorted((len(edit.old), len(edit.new)))
-    if _bare(edit.old) == _bare(edit.new):
+    if "".join(edit.old.split()) == "".join(edit.new.split()):
         return "edits of white space alone"
     if settings.plain:
         return ""
@@ -83,7 +71,7 @@ def unfit(edit: Edit, settings: EditSettings) -> str:
 
 
 def once(edits: Iterator[Edit], settings: EditSettings, passed_over: Counter[str]) -> Iterator[Edit]:
-    """The fit ones without duplicates; the others are counted."""
+    """Yield the fit ones without duplicates; the others are counted."""
     seen: set[bytes] = set()
     for edit in edits:
         reason = unfit(edit, settings)
@@ -97,12 +85,8 @@ def once(edits: Iterator[Edit], settings: EditSettings, passed_over: Counter[str
 
 
 def rank(seed: int, name: str) -> bytes:
-    """Sorting by this shuffles: by the seed and the name alone, so what is added later moves nothing."""
+    """Return a sort key that shuffles: by the seed and the name alone, so what is added later moves nothing."""
     return hashlib.blake2b(f"{seed}\x1f{name}".encode(), digest_size=8).digest()
-
-
-def _bare(text: str) -> str:
-    return "".join(text.split())
 
 
 # --------------------------- files of edits
@@ -114,8 +98,12 @@ _OPTIONAL = ("comment", "path", "language")
 class EditFile:
     """A file of edits, read whole.
 
-    `signed`: each line of every snippet began with the sign that it has in a diff, which was taken off. So stand the
-    edits in the files of CodeReviewer (Li et al., 2022), and a model is to see and to write code, not signs.
+    Attributes:
+        revision: the commit whose history is read; None for a file.
+        fingerprint: the same as long as the same edits are drawn.
+        passed_over: how many edits, files and commits each filter left out so far, by reason.
+        signed: each line of every snippet began with the sign that it has in a diff, which was taken off. So stand the
+            edits in the files of CodeReviewer (Li et al., 2022), and a model is to see and to write code, not signs.
     """
 
     revision: str | None = None
@@ -123,7 +111,11 @@ class EditFile:
     def __init__(self, path: Path, settings: EditSettings) -> None:
         """Raises ProjectError for a file that cannot be read, and names every line that is no edit."""
         self._settings = settings
-        data = _read(path)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            remedy = "Name a JSONL file with an edit a line."
+            raise ProjectError(f"{path} cannot be read: {error.strerror}.", remedy) from error
         self.fingerprint = hashlib.sha256(data).hexdigest()
         self.passed_over: Counter[str] = Counter()
         rows = list(lines_of(data.removeprefix(codecs.BOM_UTF8)))
@@ -134,23 +126,15 @@ class EditFile:
         self.signed = all(_signed(fields) for _, fields in lines)
         # Comparing the lines of two texts takes the square of their length.
         longest = 10 * settings.max_characters if settings.plain else settings.max_characters
-        bare = _unsigned if self.signed else dict
-        self._edits = [_edit(path, number, bare(fields), longest) for number, fields in lines]
+        for _, fields in lines if self.signed else ():
+            fields |= {name: "\n".join(line[1:] for line in fields[name].splitlines()) for name in ("old", "new")}
+        self._edits = [_edit(path, number, fields, longest) for number, fields in lines]
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
-        """The edits, shuffled."""
+        """Yield every edit that the settings let through, once each, in an order that depends on `seed` alone."""
         report("reading edits", len(self._edits), len(self._edits))
         shuffled = sorted(self._edits, key=lambda edit: rank(seed, edit.key))
         return once(iter(shuffled), self._settings, self.passed_over)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ProjectError(
-            f"{path} cannot be read: {error.strerror}.", "Name a JSONL file with an edit a line."
-        ) from error
 
 
 def _signed(fields: dict[str, str]) -> bool:
@@ -159,14 +143,7 @@ def _signed(fields: dict[str, str]) -> bool:
     return before <= {"-", " "} and after <= {"+", " "} and ("-" in before or "+" in after)
 
 
-def _unsigned(fields: dict[str, str]) -> dict[str, str]:
-    """The same edit without the signs of its diff."""
-    bare = {name: "\n".join(line[1:] for line in fields[name].splitlines()) for name in ("old", "new")}
-    return fields | bare
-
-
 def _fields(number: int, row: Row) -> tuple[int, dict[str, str]]:
-    """The texts of one line, with its number. Raises BadLine."""
     for name in ("old", "new"):
         if name not in row:
             raise BadLine(f"has no `{name}`")
@@ -184,7 +161,7 @@ def _fields(number: int, row: Row) -> tuple[int, dict[str, str]]:
 
 
 def _edit(path: Path, number: int, fields: dict[str, str], longest: int) -> Edit:
-    """An edit with a text of over `longest` characters is passed over later: its lines are not compared."""
+    """Return the edit of a line; one of over `longest` characters is passed over later: its lines are not compared."""
     old, new = (fields[name].removesuffix("\n").removesuffix("\r") for name in ("old", "new"))
     removed, added = changed_lines(old, new) if max(len(old), len(new)) <= longest else ((), ())
     return Edit(
@@ -202,7 +179,7 @@ def _edit(path: Path, number: int, fields: dict[str, str], longest: int) -> Edit
 
 
 def changed_lines(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines that only the old text has, and those that only the new one has."""
+    """Return the lines that only the old text has, and those that only the new one has."""
     before, after = old.splitlines(), new.splitlines()
     removed: list[str] = []
     added: list[str] = []
@@ -211,3 +188,126 @@ def changed_lines(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]
             removed += before[a:b]
             added += after[c:d]
     return tuple(removed), tuple(added)
+
+
+# --------------------------- kinds of changes
+
+
+IMPORT = re.compile(
+    r"""\s*(import\b|from\s+\S+\s+import\b|#\s*include\s*[<"]|using\b|use\b|require\b|const\s.*\brequire\()"""
+)
+DEFINING = frozenset(
+    {"def", "class", "function", "func", "fn", "fun", "interface", "struct", "enum", "type", "trait"}
+    | {"let", "const", "var", "val"}
+)
+_PLAIN = re.compile(r"(?P<word>\w+)|(?P<space>\s+)|(?P<other>.)", re.DOTALL)
+KINDS = ("import", "comment", "rename", "literal", "call", "addition", "deletion", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """One token. `call`: it stands between the parentheses of a call; `callee`: a parenthesis follows it."""
+
+    kind: Any  # Pygments' kinds of tokens: `in` tells whether one belongs to a family
+    text: str
+    call: bool
+    callee: bool
+
+
+def change_kind(path: str, old: str, new: str, removed: Sequence[str], added: Sequence[str]) -> str:
+    """Return the kind of a change: the first of `KINDS` that fits.
+
+    - `import`: every changed line imports something.
+    - `comment`: only comments and documentation differ.
+    - `rename`: one name became another throughout; not one called function in place of another, which is a call.
+    - `literal`: only numbers and texts differ.
+    - `call`: what is called, or what it is called with.
+    - `addition`, `deletion`: something came, or went, and nothing else.
+    """
+    before, after = _tokens(path, old), _tokens(path, new)
+    texts = [token.text for token in before], [token.text for token in after]
+    codes = difflib.SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    changes = [(before[a:b], after[c:d]) for kind, a, b, c, d in codes if kind != "equal"]
+    defined = any(a > 0 and before[a - 1].text in DEFINING for kind, a, *_ in codes if kind != "equal")
+    tokens = [token for gone, come in changes for token in (*gone, *come)]
+    lines = [line for line in (*removed, *added) if line.strip()]
+    if lines and all(IMPORT.match(line) for line in lines):
+        return "import"
+    if tokens and all(_is_comment(token) for token in tokens):
+        return "comment"
+    if changes and all(len(gone) == len(come) for gone, come in changes):
+        if all(token.kind in Literal and not _is_comment(token) for token in tokens):
+            return "literal"
+        pairs = [pair for change in changes for pair in zip(*change, strict=True)]
+        alike = len({one.text for one, _ in pairs}) == 1 == len({other.text for _, other in pairs})
+        called = all(other.callee for _, other in pairs) and not defined
+        if alike and not called and all(token.kind in Name for token in tokens):
+            return "rename"
+    if tokens and all(token.call or (token.callee and token.kind in Name) for token in tokens):
+        return "call"
+    if tokens and not any(gone for gone, _ in changes):
+        return "addition"
+    return "deletion" if tokens and not any(come for _, come in changes) else "other"
+
+
+def _is_comment(token: _Token) -> bool:
+    return (token.kind in Comment and token.kind not in Comment.Preproc) or token.kind in String.Doc
+
+
+def _tokens(path: str, text: str) -> list[_Token]:
+    """Return the tokens without white space; of an unknown language words and single signs."""
+    ending = PurePosixPath(path).suffix or PurePosixPath(path).name
+    lexer, parts = lexer_class(ending) if is_code(path) else None, list[tuple[Any, str]]()
+    if lexer is not None:  # `startinline`: a piece of PHP has no opening tag
+        parts += lexer(stripnl=False, startinline=True).get_tokens(text)
+    else:
+        kinds = {"word": Name, "space": Whitespace, "other": Punctuation}
+        parts += [(kinds.get(match.lastgroup or "", Token), match[0]) for match in _PLAIN.finditer(text)]
+    tokens = [(kind, part) for kind, part in parts if part.strip()]
+    found: list[_Token] = []
+    open_calls: list[bool] = []
+    for index, (kind, part) in enumerate(tokens):
+        following = tokens[index + 1][1] if index + 1 < len(tokens) else ""
+        for sign in part if kind in Punctuation else "":
+            if sign in "([{":
+                # `(` behind a name is a call; behind anything else it only groups.
+                open_calls.append(sign == "(" and index > 0 and tokens[index - 1][0] in Name)
+            elif sign in ")]}" and open_calls:
+                open_calls.pop()
+        found.append(_Token(kind, part, any(open_calls), following.startswith("(")))
+    return found
+
+
+# --------------------------- languages
+
+
+UNKNOWN = "unknown"
+
+_NO_CODE = frozenset(
+    {"CSV", "Diff", "Gettext Catalog", "Groff", "INI", "JSON", "JSON-LD", "Markdown", "Properties"}
+    | {"reStructuredText", "TOML", "Text only", "TeX", "XML", "YAML"}
+)
+"""Prose and data as Pygments names them: sampled only when their ending is asked for."""
+
+_LIKELIER = {".pl": "Perl", ".sql": "SQL", ".R": "R", ".r": "R"}
+"""Endings of several languages, of which Pygments takes the rarer one."""
+
+
+def language(path: str) -> str:
+    """Return the language's name by Pygments, e.g. `Go`; `unknown` where the ending tells nothing."""
+    ending = PurePosixPath(path).suffix or PurePosixPath(path).name
+    lexer = lexer_class(ending)
+    return _LIKELIER.get(ending, str(lexer.name) if lexer is not None else UNKNOWN)
+
+
+def is_code(path: str) -> bool:
+    """Return whether the file is in a known programming language."""
+    return language(path) not in _NO_CODE | {UNKNOWN}
+
+
+@cache
+def lexer_class(ending: str) -> type[Lexer] | None:
+    """Return the Pygments lexer for files of that ending."""
+    name = f"file{ending}" if ending.startswith(".") else ending
+    found: type[Lexer] | None = find_lexer_class_for_filename(name)
+    return found

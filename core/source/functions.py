@@ -54,13 +54,14 @@ def functions(file: SourceFile) -> list[Function]:
     for name, node in _definitions(tree, ()):
         has_docstring = ast.get_docstring(node, clean=False) is not None
         statements = node.body[1:] if has_docstring else node.body
-        idle = all(isinstance(each, ast.Pass) or _is_ellipsis(each) for each in statements)
+        idle = all(isinstance(each, ast.Pass) or ast.unparse(each) == "..." for each in statements)
         if idle or node.body[0].lineno == node.lineno:
             continue
         span = lines.span(node)
         body = Span(min(_start(each, lines) for each in statements), span.end)
         if file.text[file.text.rfind("\n", 0, body.start) + 1 : body.start].strip():
             continue  # behind something else on its line
+        nodes = ast.walk(node)
         found.append(
             Function(
                 name,
@@ -68,7 +69,7 @@ def functions(file: SourceFile) -> list[Function]:
                 body,
                 lines.span(node.body[0]) if has_docstring else None,
                 sum(span.start <= at < span.end for at in brackets),
-                1 + sum(_forks(each) for each in ast.walk(node)),
+                1 + sum(len(n.values) - 1 if isinstance(n, ast.BoolOp) else isinstance(n, _BRANCHES) for n in nodes),
             )
         )
     return found
@@ -80,16 +81,6 @@ def _definitions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[str, 
             yield ".".join((*around, child.name)), child
         else:
             yield from _definitions(child, (*around, child.name) if isinstance(child, ast.ClassDef) else around)
-
-
-def _is_ellipsis(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
-
-
-def _forks(node: ast.AST) -> int:
-    if isinstance(node, ast.BoolOp):
-        return len(node.values) - 1
-    return int(isinstance(node, _BRANCHES))
 
 
 def _brackets(text: str, lines: Lines) -> list[int]:
@@ -139,12 +130,11 @@ class Documented:
 
     @property
     def key(self) -> str:
-        """Unique in its project."""
         return f"{self.path}:{self.name}"
 
 
 def documented(file: SourceFile) -> list[Documented]:
-    """The functions of a file and the methods of its classes, in their order; none where it does not parse.
+    """Return the functions of a file and the methods of its classes, in their order; none where it does not parse.
 
     Left out are functions inside functions, and those whose body is not written on lines of its own.
     """
@@ -164,7 +154,6 @@ def documented(file: SourceFile) -> list[Documented]:
 
 
 def _functions(body: list[ast.stmt], within: str) -> Iterator[tuple[AnyFunction, str]]:
-    """Each with the names of the classes that it stands in."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{within}{node.name}.")
@@ -200,6 +189,5 @@ def _documented(file: SourceFile, node: AnyFunction, within: str, lines: Lines) 
 
 
 def _whole_lines(text: str, lines: Lines, first: int, last: int) -> str:
-    """With the line ends that Python reads them with."""
     start, end = lines.bounds(first)[0], lines.bounds(last)[1]
     return text[start:end].replace("\r\n", "\n").replace("\r", "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
@@ -29,13 +29,15 @@ class History:
         self._repository = repository
         self.top = top
         self.prefix = prefix
-        self.tracked = frozenset(
-            path.removeprefix(prefix) for path in _index_paths(repository) if path.startswith(prefix)
-        )
+        try:
+            paths = [entry.path for entry in repository.index]
+        except (pygit2.GitError, OSError, UnicodeDecodeError):
+            paths = []
+        self.tracked = frozenset(path.removeprefix(prefix) for path in paths if path.startswith(prefix))
 
     @classmethod
     def of(cls, root: Path) -> Self | None:
-        """The repository that holds `root`; None when there is none, or when it ignores `root`."""
+        """Return the repository that holds `root`; None when there is none, or when it ignores `root`."""
         try:
             found = discovered(root)
             repository = pygit2.Repository(found) if found else None
@@ -56,8 +58,8 @@ class History:
     def revision(self) -> str | None:
         """The commit checked out; None before the first one, or when no file here was ever added."""
         try:
-            known = not self._repository.head_is_unborn and bool(self.tracked or not self.prefix)
-            return str(self._repository.head.target) if known else None
+            begun = not self._repository.head_is_unborn and bool(self.tracked or not self.prefix)
+            return str(self._repository.head.target) if begun else None
         except pygit2.GitError:
             return None
 
@@ -103,15 +105,8 @@ def in_repository(root: Path) -> bool:
         return False
 
 
-def _index_paths(repository: pygit2.Repository) -> list[str]:
-    try:
-        return [entry.path for entry in repository.index]
-    except (pygit2.GitError, OSError, UnicodeDecodeError):
-        return []
-
-
 def open_repository(project: Path) -> pygit2.Repository:
-    """The repository that holds the project. Raises ProjectError."""
+    """Return the repository that holds the project. Raises ProjectError."""
     if not project.is_dir():
         problem = f"{project} is not a folder." if project.exists() else f"{project} does not exist."
         raise ProjectError(problem, "Name a folder under git, or a bare repository.")
@@ -140,7 +135,7 @@ def _unreadable(project: Path, reason: str) -> ProjectError:
 
 
 def tip_commit(repository: pygit2.Repository, project: Path, revision: str | None) -> pygit2.Commit:
-    """The commit of a revision, of what is checked out for None. Raises ProjectError."""
+    """Return the commit of a revision, of what is checked out for None. Raises ProjectError."""
     if revision is None and repository.head_is_unborn:
         raise ProjectError(
             f"The history of {project} is empty: what is checked out has no commit yet.",
@@ -204,7 +199,7 @@ class CommitList:
 
 
 def list_commits(project: Path, revision: str | None = None, most: int | None = None) -> CommitList:
-    """The commits that `revision`, else what is checked out, leads to; at most `most`.
+    """Return the commits that `revision`, else what is checked out, leads to; at most `most`.
 
     A revision that was rewritten away gives what is checked out, and says so. Raises ProjectError.
     """
@@ -219,7 +214,10 @@ def list_commits(project: Path, revision: str | None = None, most: int | None = 
         note = "The commit that the run read from is gone; this is the history of what is checked out."
     lines: list[CommitLine] = []
     try:
-        lines.extend(islice(_walk(repository, tip), most))
+        for commit in islice(repository.walk(tip.id, SortMode.NONE), most):
+            subject = commit.raw_message.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
+            author = commit.author.raw_name.decode("utf-8", "replace")
+            lines.append(CommitLine(str(commit.id), author_time(commit).date().isoformat(), author, subject))
     except (pygit2.GitError, KeyError):
         note = note or "The history ends early here: older commits were never fetched."
     if repository.is_shallow:
@@ -227,15 +225,8 @@ def list_commits(project: Path, revision: str | None = None, most: int | None = 
     return CommitList(tuple(lines), most is None or len(lines) < most, note)
 
 
-def _walk(repository: pygit2.Repository, tip: pygit2.Commit) -> Iterator[CommitLine]:
-    for commit in repository.walk(tip.id, SortMode.NONE):
-        subject = commit.raw_message.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
-        author = commit.author.raw_name.decode("utf-8", "replace")
-        yield CommitLine(str(commit.id), author_time(commit).date().isoformat(), author, subject)
-
-
 def text_before(project: Path, commit: str, path: str) -> str:
-    """The file's text at the commit's first parent; what is no UTF-8 in it is marked by U+FFFD.
+    """Return the file's text at the commit's first parent; what is no UTF-8 in it is marked by U+FFFD.
 
     `path` is relative to the project. Raises ProjectError: no such repository, commit or file.
     """
@@ -289,19 +280,14 @@ def _write(tree: pygit2.Tree, folder: Path, top: Path) -> None:
         path = folder / entry.name
         if isinstance(entry, pygit2.Tree):
             _write(entry, path, top)
+        elif isinstance(entry, pygit2.Blob) and entry.filemode != FileMode.LINK:
+            path.write_bytes(entry.data)
+            path.chmod(0o755 if entry.filemode == FileMode.BLOB_EXECUTABLE else 0o644)
         elif isinstance(entry, pygit2.Blob):
-            _write_file(entry, path, top)
-
-
-def _write_file(blob: pygit2.Blob, path: Path, top: Path) -> None:
-    if blob.filemode != FileMode.LINK:
-        path.write_bytes(blob.data)
-        path.chmod(0o755 if blob.filemode == FileMode.BLOB_EXECUTABLE else 0o644)
-        return
-    target = os.fsdecode(blob.data)
-    # A link that leads out of the folder would let tests read, or write, the user's own files.
-    if Path(os.path.normpath(path.parent / target)).is_relative_to(top) and not Path(target).is_absolute():
-        path.symlink_to(target)
+            target = os.fsdecode(entry.data)
+            # A link that leads out of the folder would let tests read, or write, the user's own files.
+            if Path(os.path.normpath(path.parent / target)).is_relative_to(top) and not Path(target).is_absolute():
+                path.symlink_to(target)
 
 
 def pack_commits(repository: pygit2.Repository, tip: str, commits: Collection[str], files: bool, folder: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import io
 import json
 import re
 import zlib
@@ -14,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.source.tables import is_table, rows_of
+from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.syntax import UNREADABLE, parse
 
 LARGEST = 64 << 20
@@ -32,12 +33,12 @@ class BadLine(ValueError):
 
 
 def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
-    """The file's bytes, and its values with their line numbers; what is no JSON has a BadLine in the value's place.
+    """Return a file's bytes, and its values by line number; what is no JSON has a BadLine in the value's place.
 
     `remedy`: what to do about a file that cannot be read at all. Raises ProjectError.
     """
     data = read_bytes(path, remedy)
-    if is_table(path):
+    if path.suffix.lower() in ENDINGS:
         return data, rows_of(path, data, remedy)
     return data, list(_rows(path, _unpacked(path, data, remedy).removeprefix(codecs.BOM_UTF8)))
 
@@ -59,11 +60,11 @@ def read_each(
                 raise row
             if not isinstance(row, dict):
                 raise BadLine("is not a JSON object")
-            made = read(number, row)
-            if key(made) in lines:
-                raise BadLine(f"has the `{name}` {key(made)} that line {lines[key(made)]} has")
-            lines[key(made)] = number
-            found.append(made)
+            value = read(number, row)
+            if key(value) in lines:
+                raise BadLine(f"has the `{name}` {key(value)} that line {lines[key(value)]} has")
+            lines[key(value)] = number
+            found.append(value)
         except BadLine as error:
             bad.append(f"{path.name}, line {number}: {error}.")
     refuse(bad, "Mend or remove those lines; nothing was run.")
@@ -78,7 +79,7 @@ def refuse(bad: Sequence[str], remedy: str) -> None:
 
 
 def read_bytes(path: Path, remedy: str) -> bytes:
-    """A file of at most LARGEST bytes. Raises ProjectError."""
+    """Read a file of at most LARGEST bytes. Raises ProjectError."""
     try:
         if path.stat().st_size > LARGEST:
             raise ProjectError(f"{path} is larger than {LARGEST >> 20} MiB.", remedy)
@@ -107,7 +108,6 @@ def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
 
 
 def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Any]]:
-    """Number and value of each: the elements of one JSON array, or one value a line. What is no JSON is an error."""
     if not data.lstrip().startswith(b"["):
         yield from lines_of(data)
         return
@@ -118,32 +118,30 @@ def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def lines_of(data: bytes) -> Iterator[tuple[int, Any]]:
-    """The value of each line that is not blank, with its number; what is no JSON has a BadLine in the value's place."""
+    """Yield number and value of each line that is not blank; what is no JSON has a BadLine in the value's place."""
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             yield number, _value(line)
 
 
 def _value(data: bytes) -> Any:
-    """The value, or the error that says why there is none."""
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError:
         return BadLine("is not UTF-8")
     except json.JSONDecodeError as error:
-        said = error.msg.removesuffix(" at")  # as "Unterminated string starting at" ends
-        return BadLine(f"is not JSON ({said} at character {error.pos + 1})")
-    except RecursionError:
-        return BadLine("is not JSON that can be read (nested too deeply)")
-    except ValueError:
-        return BadLine("is not JSON that can be read")
+        fault = error.msg.removesuffix(" at")  # as "Unterminated string starting at" ends
+        return BadLine(f"is not JSON ({fault} at character {error.pos + 1})")
+    except (RecursionError, ValueError) as error:
+        deep = " (nested too deeply)" if isinstance(error, RecursionError) else ""
+        return BadLine(f"is not JSON that can be read{deep}")
 
 
 # --------------------------------------------------------------------------- fields
 
 
 def text_of(row: Row, name: str, default: str | None = None) -> str:
-    """A text with plain line ends. Raises BadLine."""
+    """Return a text with plain line ends. Raises BadLine."""
     value = row.get(name, default)
     if value is None:
         raise BadLine(f"has no `{name}`")
@@ -155,7 +153,7 @@ def text_of(row: Row, name: str, default: str | None = None) -> str:
 
 
 def texts_of(row: Row, name: str) -> list[str]:
-    """A list of texts. Raises BadLine."""
+    """Return a list of texts. Raises BadLine."""
     values = row.get(name)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise BadLine(f"`{name}` is not a list of texts")
@@ -163,9 +161,58 @@ def texts_of(row: Row, name: str) -> list[str]:
 
 
 def python_tree(name: str, source: str) -> ast.Module:
-    """The syntax tree of the source in the field `name`. Raises BadLine."""
+    """Return the syntax tree of the source in the field `name`. Raises BadLine."""
     try:
         return parse(source)
     except UNREADABLE as error:
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise BadLine(f"`{name}` is not Python that can be read ({said})") from None
+        fault = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise BadLine(f"`{name}` is not Python that can be read ({fault})") from None
+
+
+ENDINGS = (".parquet", ".arrow")
+MARKS = ("dataset_info.json", "dataset_dict.json", "state.json")
+"""Files by which `datasets` knows a folder that it saved."""
+LARGEST = 64 << 20
+"""Bytes of a table once it is unpacked, as of other files of problems."""
+
+
+def table_in(folder: Path) -> Path | None:
+    """Return the one table in a folder of problems; None where the folder is none. Raises UserError for several.
+
+    A folder with Python files is a project, whatever data lies in it, unless `datasets` has saved it.
+    """
+    found = sorted(
+        path for ending in ENDINGS for depth in ("*", "*/*", "*/*/*") for path in folder.glob(depth + ending)
+    )
+    saved = any((folder / mark).exists() for mark in MARKS)
+    if not found or not (saved or next(folder.rglob("*.py"), None) is None):
+        return None
+    if len(found) > 1:
+        names = ", ".join(str(path.relative_to(folder)) for path in found[:8])
+        raise UserError(f"{folder} holds {len(found)} tables.", f"Name one of them: {names}.")
+    return found[0]
+
+
+def rows_of(path: Path, data: bytes, remedy: str) -> list[tuple[int, Any]]:
+    """Return each row of a table with its number, from 1. Raises ProjectError, UserError without pyarrow."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise UserError(
+            f"{path.name} needs the package pyarrow to be read.", f"Run `{install_command('tables')}`."
+        ) from error
+    try:
+        if path.suffix.lower() == ".parquet":
+            file = pq.ParquetFile(io.BytesIO(data))
+            size = sum(file.metadata.row_group(n).total_byte_size for n in range(file.metadata.num_row_groups))
+            table = file.read() if size <= LARGEST else None
+        elif data.startswith(b"ARROW1"):
+            table = pa.ipc.open_file(io.BytesIO(data)).read_all()
+        else:  # as `datasets` saves
+            table = pa.ipc.open_stream(io.BytesIO(data)).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise ProjectError(f"{path} is not a table that can be read: {error}.", "Fetch the file again.") from error
+    if table is None:
+        raise ProjectError(f"{path} unpacks to more than {LARGEST >> 20} MiB.", remedy)
+    return list(enumerate(table.to_pylist(), start=1))

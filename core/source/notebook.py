@@ -119,7 +119,6 @@ def _read(file: Path) -> bytes:
 
 
 def _sources(data: bytes) -> list[tuple[str, str]]:
-    """Kind and text of each cell. Raises ValueError of everything that is wrong."""
     if not data.strip():
         raise ValueError("is empty")
     try:
@@ -149,7 +148,7 @@ def _sources(data: bytes) -> list[tuple[str, str]]:
 
 
 def _episodes(data: bytes) -> list[list[tuple[str, str]]]:
-    """The cells of each episode: what came before, then each turn's question and code. Raises ValueError, as above."""
+    """Return each episode's cells: what came before, then each turn's question and code. Raises ValueError."""
     episodes: list[list[tuple[str, str]]] = []
     bad: list[str] = []
     for number, episode in enumerate(json.loads(data), start=1):
@@ -175,7 +174,6 @@ def _episodes(data: bytes) -> list[list[tuple[str, str]]]:
 
 
 def _within(value: object, *names: str) -> str | None:
-    """The text under these names, one inside the other; None where there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, str) else None
@@ -191,25 +189,18 @@ def _cells(name: str, sources: Sequence[tuple[str, str]]) -> Iterator[Cell]:
             before.append(_blanked(source).strip("\n"))
         if kind != "code" or not source.strip():
             continue
-        comments, code = _leading_comments(source)
-        reason = _reason(code)
-        names = (
-            () if reason else tuple(_read_later(code, [text for other, text in sources[number:] if other == "code"]))
-        )
+        lines = source.strip("\n").split("\n")
+        count = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
+        comments = "\n".join(filter(None, (line.lstrip("#").strip() for line in lines[:count])))
+        code = "\n".join(lines[count:]).strip("\n").rstrip()
+        reason, later = _reason(code), [text for other, text in sources[number:] if other == "code"]
+        names = () if reason else tuple(_read_later(code, later))
         words = "\n\n".join(part for part in [*asked, comments] if part)
         yield Cell(f"{name}:{number}", "\n\n".join(before), code, words, names, reason)
         runs = _blanked(source)
         if parsed(runs) is not None:
             before.append(runs.strip("\n"))
         asked = []
-
-
-def _leading_comments(source: str) -> tuple[str, str]:
-    """The comment lines that a cell begins with, without their sign, and the rest."""
-    lines = source.strip("\n").split("\n")
-    count = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
-    said = (line.lstrip("#").strip() for line in lines[:count])
-    return "\n".join(line for line in said if line), "\n".join(lines[count:]).strip("\n").rstrip()
 
 
 def _reason(code: str) -> str:
@@ -227,7 +218,6 @@ def _blanked(source: str) -> str:
 
 
 def _bound(code: str) -> set[str]:
-    """Names that a cell binds at its top level, wherever in its statements that happens."""
     names: set[str] = set()
     waiting: list[ast.AST] = [parsed(code) or ast.Module([], [])]
     while waiting:

@@ -47,7 +47,7 @@ class Unreadable(Exception):
 
 
 def read(file: Path) -> tuple[str, str]:
-    """Text and encoding; `text.encode(encoding)` is the file's very bytes. Raises Unreadable."""
+    """Return text and encoding; `text.encode(encoding)` is the file's very bytes. Raises Unreadable."""
     try:
         size = file.stat().st_size
         if size > LARGEST:
@@ -61,7 +61,8 @@ def decode(data: bytes, python: bool = True) -> tuple[str, str]:
     """Return text and encoding, newlines as they stand: of Python by PEP 263, else UTF-8. Raises Unreadable."""
     lines = iter(_NEWLINE.split(data, maxsplit=2)[:2])
     try:
-        encoding = tokenize.detect_encoding(lambda: next(lines) + b"\n")[0] if python else _utf8(data)
+        plain = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+        encoding = tokenize.detect_encoding(lambda: next(lines) + b"\n")[0] if python else plain
         text = data.decode(encoding)
         # Some codecs read bytes that they would not write so; what is judged would then differ beside the region, too.
         same = text.encode(encoding) == data
@@ -70,10 +71,6 @@ def decode(data: bytes, python: bool = True) -> tuple[str, str]:
     if not same:
         raise Unreadable(f"does not decode: {encoding} gives other bytes back")
     return text, encoding
-
-
-def _utf8(data: bytes) -> str:
-    return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
 
 
 def check_written(path: str, text: str) -> None:
@@ -131,14 +128,13 @@ class Checking:
     """One question about one project; `stop` ends it from any thread."""
 
     def __init__(self, codebase: Codebase) -> None:
-        """A project that was opened without the compiler."""
         self._codebase = codebase
         self._turn = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._stopped = False
+        self._stopped = threading.Event()
 
     def broken(self) -> dict[str, str]:
-        """Why files must be left out, by path; nothing once stopped. Raises Bug."""
+        """Return why files must be left out, by path; nothing once stopped. Raises Bug."""
         sizes = [len(file.text) for file in self._codebase.files]
         if sum(sizes) <= IN_PLACE and max(sizes, default=0) <= _LARGEST_IN_PLACE:
             return dict(_broken((file.path, file.text) for file in self._codebase.files))
@@ -146,9 +142,8 @@ class Checking:
         return self._ask(json.dumps({"root": str(self._codebase.root), "paths": paths}))
 
     def stop(self) -> None:
-        """End the process."""
         with self._turn:
-            self._stopped = True
+            self._stopped.set()
             if self._process is not None:
                 self._process.kill()
 
@@ -156,22 +151,17 @@ class Checking:
         """Whoever asked collects what is left of it."""
 
     def is_alive(self) -> bool:
-        """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
-
-    def _was_stopped(self) -> bool:
-        with self._turn:
-            return self._stopped
 
     def _ask(self, question: str) -> dict[str, str]:
         with self._turn:
-            if self._stopped:
+            if self._stopped.is_set():
                 return {}
             pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", "rtc_inspector.core.source.reading"]
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
             self._process = process
         answer, errors = process.communicate(question)
-        if process.returncode and self._was_stopped():
+        if process.returncode and self._stopped.is_set():
             return {}
         if process.returncode:
             raise Bug(f"Files could not be checked: {errors[-500:]}")
@@ -190,7 +180,7 @@ def _broken(texts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _texts(root: Path, paths: list[str]) -> Iterator[tuple[str, str]]:
-    """Files that cannot be read any more are left to the next reading of the project."""
+    """Read the files; those that cannot be read any more are left to the next reading of the project."""
     for path in paths:
         try:
             yield path, read(root / path)[0]

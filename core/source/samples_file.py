@@ -50,17 +50,19 @@ class Samples:
 
 
 def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Samples:
-    """The programs of a file or folder for the problems `keys`.
+    """Return the programs of a file or folder for the problems `keys`.
 
     `verdicts`: each must say whether it passed. Raises ProjectError that names every bad line (the first 20).
     """
+    # EvalPlus says `Mbpp/2`, and `HumanEval_0` for a folder.
+    written = {name: key for key in keys for name in (key.lower(), key.lower().replace("/", "_"))}
     if path.is_dir():
-        found = list(_folder(path, keys))
+        found = list(_folder(path, written))
         if verdicts:
             raise ProjectError("A folder of programs holds no verdicts.", "Leave --trust-verdicts out.")
     else:
         _, rows = read_rows(path, f"Name a file of samples, as .jsonl or .jsonl.gz. {_FORMS}")
-        read = partial(_program, _names(keys), verdicts)
+        read = partial(_program, written, verdicts)
         found = read_each(path, rows, read, lambda program: str(program.line), "line")
     if not found:
         raise ProjectError(f"{path} holds no sample.", _FORMS)
@@ -72,10 +74,10 @@ def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Sample
     return Samples(author or path.name.split(".")[0] or path.name, {key: tuple(each) for key, each in by_key.items()})
 
 
-def _program(known: Mapping[str, str], verdicts: bool, number: int, row: Row) -> WrittenProgram:
-    """Return the program of one line; `known` has the keys of problems by how files write them. Raises BadLine."""
+def _program(keys: Mapping[str, str], verdicts: bool, number: int, row: Row) -> WrittenProgram:
+    """Return the program of one line; `keys` has those of problems by how files write them. Raises BadLine."""
     named = task_key(row)
-    key = known.get(named.lower())
+    key = keys.get(named.lower())
     if key is None:
         raise BadLine(f"has the `task_id` {named}, which the benchmark has not")
     whole = "solution" in row
@@ -91,15 +93,10 @@ def _program(known: Mapping[str, str], verdicts: bool, number: int, row: Row) ->
     return WrittenProgram(number, key, text, whole, passed, model if isinstance(model, str) else "")
 
 
-def _names(keys: Collection[str]) -> dict[str, str]:
-    """Keys by how files write them: EvalPlus says `Mbpp/2`, and `HumanEval_0` for a folder."""
-    return {name: key for key in keys for name in (key.lower(), key.lower().replace("/", "_"))}
-
-
-def _folder(path: Path, keys: Collection[str]) -> Iterator[WrittenProgram]:
-    known, bad, number = _names(keys), list[str](), 0
+def _folder(path: Path, keys: Mapping[str, str]) -> Iterator[WrittenProgram]:
+    bad, number = list[str](), 0
     for folder in sorted(each for each in path.iterdir() if each.is_dir()):
-        key = known.get(folder.name.lower())
+        key = keys.get(folder.name.lower())
         if key is None:
             bad.append(f"{folder.name} is no problem of the benchmark.")
             continue

@@ -12,8 +12,8 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.setting import check, with_values
 from rtc_inspector.core.source.benchmark import is_benchmark
 from rtc_inspector.core.source.directives import holds_directives
+from rtc_inspector.core.source.json_lines import table_in
 from rtc_inspector.core.source.notebook import is_episodes, is_notebook
-from rtc_inspector.core.source.tables import table_in
 
 
 def settings_for(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Self
 
 from pathspec import GitIgnoreSpec
@@ -15,18 +16,8 @@ from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.source.git import History
 from rtc_inspector.core.types import SkippedFile
 
-_VENDORED = {
-    "vendor",
-    "_vendor",
-    "vendored",
-    "_vendored",
-    "extern",
-    "_extern",
-    "third_party",
-    "third-party",
-    "thirdparty",
-    "3rdparty",
-}
+_VENDORED = {"vendor", "_vendor", "vendored", "_vendored", "extern", "_extern"}
+_VENDORED |= {"third_party", "third-party", "thirdparty", "3rdparty"}
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
 _CACHES = {".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"}
 _BUILT = {"build", "dist", "_build", "lcov-report"}
@@ -48,7 +39,6 @@ class IgnoreRules:
 
     @classmethod
     def for_root(cls, top: Path, root: Path, exclude_file: Path | None) -> Self:
-        """Rules of every folder from `top` down to above `root`; `enter` adds those of `root` itself."""
         rules = cls(top)
         if exclude_file is not None:
             rules = rules._with("", exclude_file)
@@ -58,7 +48,7 @@ class IgnoreRules:
         return rules
 
     def enter(self, folder: Path) -> Self:
-        """The rules inside `folder`: these, and those of its own .gitignore."""
+        """Return the rules inside `folder`: these, and those of its own .gitignore."""
         inside = folder.relative_to(self.top).as_posix()
         return self._with("" if inside == "." else f"{inside}/", folder / ".gitignore")
 
@@ -72,8 +62,15 @@ class IgnoreRules:
         return False
 
     def _with(self, base: str, file: Path) -> Self:
-        spec = _patterns_of(file)
-        return self if spec is None else type(self)(self.top, (*self.layers, (base, spec)))
+        patterns = []
+        with suppress(OSError):
+            for line in file.read_text(encoding="utf-8-sig", errors="surrogateescape").splitlines():
+                with suppress(ValueError):  # git passes over the lines it cannot read, and so do we
+                    if line.strip() and not line.startswith("#") and GitIgnoreSpec.from_lines([line]):
+                        patterns.append(line)
+        if not patterns:
+            return self
+        return type(self)(self.top, (*self.layers, (base, GitIgnoreSpec.from_lines(patterns))))
 
 
 @dataclass(slots=True)
@@ -94,9 +91,9 @@ class Walk:
     _tracked_folders: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Know the folders of what is tracked: they are never ignored."""
-        if self.history is not None:
-            self._tracked_folders = frozenset(_folders_of(self.history.tracked))
+        tracked = self.history.tracked if self.history is not None else ()
+        folders = {str(folder) for path in tracked for folder in PurePosixPath(path).parents}
+        self._tracked_folders = frozenset(folders - {"."})
 
     def run(self) -> None:
         """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
@@ -105,7 +102,6 @@ class Walk:
         self.skipped.sort(key=lambda skipped: skipped.path)
 
     def rules(self) -> IgnoreRules:
-        """Return the ignore rules of the folders above the root."""
         if self.history is None:
             return IgnoreRules.for_root(self.root, self.root, None)
         return IgnoreRules.for_root(self.history.top, self.root, self.history.exclude_file)
@@ -128,8 +124,7 @@ class Walk:
     def _folder(self, path: str, name: str, rules: IgnoreRules) -> None:
         if name.startswith(".") or name == "__pycache__" or self._ignored(path, rules, folder=True):
             return
-        reason = _foreign(self.root / path, name, nested=self.history is not None)
-        if reason:
+        if reason := _foreign(self.root / path, name, nested=self.history is not None):
             self.skipped.append(SkippedFile(_readable(f"{path}/"), reason))
         else:
             self._visit(path, rules)
@@ -137,8 +132,7 @@ class Walk:
     def _file(self, path: str, entry: os.DirEntry[str], rules: IgnoreRules) -> None:
         if self._ignored(path, rules, folder=False):
             return
-        reason = _unusable(entry)
-        if reason:
+        if reason := _unusable(entry):
             self.skipped.append(SkippedFile(_readable(path), reason))
         else:
             self.found.append(path)
@@ -177,7 +171,7 @@ def every_file(root: Path) -> Iterator[str]:
 
 
 def _foreign(folder: Path, name: str, *, nested: bool) -> str:
-    """Why a folder holds code that is not this project's; empty when it may well be."""
+    """Return why a folder holds code that is not this project's; empty when it may well be."""
     if _readable(name) != name:
         return NOT_UTF8
     if name in _PACKAGES or _EGG.fullmatch(name):
@@ -215,35 +209,5 @@ def _unusable(entry: os.DirEntry[str]) -> str:
 
 
 def _readable(path: str) -> str:
-    """The path with bytes that are no UTF-8 escaped, fit to be shown and stored."""
+    """Return the path with bytes that are no UTF-8 escaped, fit to be shown and stored."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _folders_of(paths: frozenset[str]) -> Iterator[str]:
-    for path in paths:
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            yield path
-
-
-# --------------------------------------------------------------------------- .gitignore
-
-
-def _patterns_of(file: Path) -> GitIgnoreSpec | None:
-    """The patterns of a file; None where there are none."""
-    try:
-        text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    except OSError:
-        return None
-    patterns = [line for line in text.splitlines() if _understood(line)]
-    return GitIgnoreSpec.from_lines(patterns) if patterns else None
-
-
-def _understood(line: str) -> bool:
-    """Return whether a line is a pattern; git passes over the lines it cannot read, and so do we."""
-    if not line.strip() or line.startswith("#"):
-        return False
-    try:
-        return bool(GitIgnoreSpec.from_lines([line]))
-    except ValueError:
-        return False

@@ -5,19 +5,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from rtc_inspector.core.generation import Extraction, ModelInfo, Sample
-from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.rows import CandidateRow, ItemRow, RunRow, SampleRow, VerdictRow
+from rtc_inspector.core.generation import Extraction, ModelInfo
+from rtc_inspector.core.store.rows import ItemRow, Row, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.store.scores import RunFigures
-from rtc_inspector.core.types import Item, Outcome, Span, Suite, TestResult, Verdict
+from rtc_inspector.core.types import Outcome, Span, Suite, TestResult
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -43,106 +41,29 @@ def models_text(model: ModelInfo, backward_model: ModelInfo) -> str:
     return json.dumps({"forward": dataclasses.asdict(model), "backward": dataclasses.asdict(backward_model)})
 
 
-def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_model: ModelInfo, suite: Suite) -> Row:
-    """Return a row of `runs` without its surroundings (sandbox, version, fingerprint)."""
-    return {
-        "project_id": project_id,
-        "task": str(settings.task),
-        "status": "running",
-        "model_name": model.name,
-        "backward_model_name": backward_model.name,
-        "models": models_text(model, backward_model),
-        "config": json.dumps(settings.to_json()),
-        "seed": settings.seed,
-        "regions_wanted": settings.regions,
-        "forward_samples": settings.forward_samples,
-        "backward_samples": settings.backward_samples,
-        "suite": suite_text(suite),
-        "started_at": now(),
-    }
-
-
 def suite_text(suite: Suite) -> str:
     """Return what a run records of the project's tests: how many are trusted, and which are not and why."""
-    known = _plain(suite, "seconds", "python", "cached")
-    needing = [test.node_id for test in suite.own_order]
-    asked = {"own_order": needing, "not_asked": list(suite.not_asked)}
-    return json.dumps({"tests": len(suite.tests), "excluded": dict(suite.excluded), **asked, **known})
+    return json.dumps(
+        {
+            "tests": len(suite.tests),
+            "excluded": dict(suite.excluded),
+            "own_order": [test.node_id for test in suite.own_order],
+            "not_asked": list(suite.not_asked),
+            **plain(suite, "seconds", "python", "cached"),
+        }
+    )
 
 
-def item_row(run_id: int, item: Item) -> Row:
-    """Return a row of `items`."""
-    return {
-        "run_id": run_id,
-        **_plain(item, "kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive"),
-        "key": clean(item.key),
-        "span_start": item.span.start,
-        "span_end": item.span.end,
-        "tests": json.dumps(item.tests),
-        "admitted": int(item.admitted),
-        "facets": json.dumps(dict(item.facets), ensure_ascii=False),
-        "origin": json.dumps(dict(item.origin), ensure_ascii=False),
-        "extra": int(item.extra),
-        "added_at": now(),
-    }
-
-
-def _plain(value: object, *names: str) -> Row:
+def plain(value: object, *names: str) -> Row:
     """Return attributes that stand in columns of their own names."""
     return {name: getattr(value, name) for name in names}
 
 
-_SAMPLE = (
+SAMPLE = (
     "author", "model", "finish_reason", "error", "recitation", "shown", "seed", "temperature", "prompt_tokens",
     "completion_tokens", "thought_tokens", "seconds", "raw_text", "thoughts", "step", "text",
 )  # fmt: skip
 """Fields of a sample in columns of their own names; so is `text`."""
-
-
-def sample_row(item_id: int, parent_id: int | None, sample: Sample, form: str, counted: bool) -> Row:
-    """Return a row of `samples`."""
-    return {
-        "item_id": item_id,
-        "parent_id": parent_id,
-        "role": sample.role,
-        "form": form,
-        "sample_index": sample.index,
-        **_plain(sample, *_SAMPLE),
-        "counted": int(counted),
-        "truncated": int(sample.truncated),
-        "prompt_hash": prompt_hash(sample.prompt_text),
-        "extraction_steps": json.dumps(sample.extraction_steps),
-        "made_at": now(),
-    }
-
-
-def verdict_row(sample_id: int, verdict: Verdict) -> Row:
-    """Return a row of `verdicts`."""
-    ran = [test for test in verdict.tests if test.outcome not in ("skipped", "missing")]
-    return {
-        "sample_id": sample_id,
-        "outcome": str(verdict.outcome),
-        **_plain(verdict, "oracle", "detail", "output"),
-        "seconds": 0.0 if verdict.reused else verdict.seconds,
-        "reused": int(verdict.reused),
-        "tests_run": len(ran),
-        "tests_failed": sum(test.outcome != "passed" for test in ran),
-        "judged_at": now(),
-        "flags": json.dumps(verdict.flags),
-    }
-
-
-def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
-    """Yield rows of `test_results`, in the order the tests ran."""
-    for test in verdict.tests:
-        yield {
-            "verdict_id": verdict_id,
-            "node_id": clean(test.node_id),
-            "outcome": test.outcome,
-            "seconds": test.seconds,
-            "message": clean(test.message),
-            "signature": clean(test.signature),
-        }
 
 
 # ---- back
@@ -150,12 +71,9 @@ def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
 
 def frozen(kind: type[T], row: Row, **given: Any) -> T:
     """Return a frozen value whose fields are the row's columns of the same names, but for those that are `given`."""
-    return kind(**{name: row[name] for name in _fields(kind) if name not in given}, **given)
-
-
-def _fields(kind: Any) -> Iterable[str]:
-    names: Iterable[str] = kind.__dataclass_fields__  # `dataclasses.fields` makes a list anew for each of many rows
-    return names
+    # `dataclasses.fields` makes a list anew for each of many rows
+    names: Iterable[str] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: row[name] for name in names if name not in given}, **given)
 
 
 def read_run(row: Row, status: str, figures: RunFigures | RunRow) -> RunRow:
@@ -170,7 +88,7 @@ def read_run(row: Row, status: str, figures: RunFigures | RunRow) -> RunRow:
         model_json=row["models"],
         problems=tuple(json.loads(row["problems"])),
         suite_json=row["suite"],
-        **_plain(figures, *counted),
+        **plain(figures, *counted),
     )
 
 
@@ -183,16 +101,10 @@ def read_item(row: Row, measures: Mapping[str, float]) -> ItemRow:
         tests=_tuple(row["tests"]),
         admitted=bool(row["admitted"]),
         measures=measures,
-        facets=_mapping(row["facets"]),
-        origin=_mapping(row["origin"]),
+        facets=mapping(row["facets"]),
+        origin=mapping(row["origin"]),
         extra=bool(row["extra"]),
     )
-
-
-def read_candidate(row: Row, scores: Mapping[str, float]) -> CandidateRow:
-    """Return a judged sample with the text it stands for."""
-    given = {"text": row.get("text", ""), "reference": row.get("reference", "")}
-    return frozen(CandidateRow, row, passed=bool(row["passed"]), origin=_mapping(row["origin"]), scores=scores, **given)
 
 
 @lru_cache(maxsize=4096)
@@ -202,7 +114,7 @@ def _tuple(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _mapping(text: str) -> Mapping[str, str]:
+def mapping(text: str) -> Mapping[str, str]:
     """Return a mapping that is stored as JSON, shared likewise, so read only."""
     return MappingProxyType(json.loads(text))
 

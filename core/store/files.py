@@ -84,7 +84,7 @@ def _is_database(path: Path) -> bool:
 def is_new(path: Path) -> bool:
     """Return whether the schema is still to be made at `path`, without changing a byte of it or of its folder.
 
-    Raises StoreError for a folder, a file that is no database, a cut-off, damaged or foreign one, another version.
+    Raises StoreError for a folder, a file that is no database, a damaged or foreign one, another version.
     """
     with explained(path):
         if path.is_dir():
@@ -93,7 +93,11 @@ def is_new(path: Path) -> bool:
             return True
         if path.stat().st_size < _SMALLEST:
             raise StoreError(*(text.replace("{path}", str(path)) for text in _NO_DATABASE))
-        _refuse_second_name(path)
+        if path.stat().st_nlink > 1:  # by which SQLite would miss the log beside the first name
+            raise StoreError(
+                f"The database {path} has a second name (a hard link), by which its last changes would be missed.",
+                "Make a copy with `cp`, remove one of the two names, then open the one that is left.",
+            )
         if _has_log(path):
             # What the log holds is part of the database, and newer than the file: only SQLite can read both together.
             with closing(_readable(path)) as db:
@@ -101,12 +105,9 @@ def is_new(path: Path) -> bool:
         try:
             # At rest: look so that not even side files are made.
             with closing(connect(path, "ro", immutable=True)) as db:
-                found = _is_empty(db, path)
-                _refuse_cut_off(db, path)
-                return found
+                return _is_empty(db, path)
         except sqlite3.DatabaseError:
             if not _has_log(path):
-                _explain_cut_off(path)
                 raise
     return is_new(path)  # somebody began to write while we looked
 
@@ -118,10 +119,19 @@ def open_writable(path: Path) -> Connection:
         _check_rights(path)
         db = connect(path, "rwc")
         try:
-            _prepare(db)
+            # WAL lets views read while a run writes; NORMAL survives a killed process as well as FULL.
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA foreign_keys = ON")
             create(db)
-            db.log = _place(f"{path}-wal")
-            _hold(path)
+            db.log = _file_at(f"{path}-wal")
+            if _holding.is_set() and path not in _keepers:
+                nowhere = subprocess.DEVNULL
+                command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(path)]
+                with suppress(OSError):  # no process can be started: the database is no worse off than without
+                    _keepers[path] = subprocess.Popen(
+                        command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+                    )
         except BaseException:
             db.close()
             raise
@@ -167,52 +177,6 @@ def _check_rights(path: Path) -> None:
         )
 
 
-def _prepare(db: sqlite3.Connection) -> None:
-    """Set up a connection: WAL lets views read while a run writes; NORMAL survives a killed process as well as FULL."""
-    db.execute("PRAGMA journal_mode = WAL").fetchone()
-    db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("PRAGMA foreign_keys = ON")
-
-
-def _refuse_second_name(path: Path) -> None:
-    """Raise StoreError for a file with a second name, by which SQLite would miss the log beside the first one."""
-    if path.stat().st_nlink > 1:
-        raise StoreError(
-            f"The database {path} has a second name (a hard link), by which its last changes would be missed.",
-            "Make a copy with `cp`, remove one of the two names, then open the one that is left.",
-        )
-
-
-def _refuse_cut_off(db: sqlite3.Connection, path: Path) -> None:
-    """Compare the file's size with the pages that it has by SQLite's word."""
-    pages, size = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size"))
-    if path.stat().st_size < pages * size and not _has_log(path):
-        raise _cut_off(path)
-
-
-def _explain_cut_off(path: Path) -> None:
-    """Raise StoreError where all that SQLite minds about the file is that pages are missing at its end."""
-    with closing(connect(path, "ro", immutable=True)) as db:
-        # SQLite then opens also what is shorter than its header says, so that it can be mended.
-        db.execute("PRAGMA writable_schema = ON")
-        try:
-            version(db)
-        except sqlite3.DatabaseError:
-            return
-    with closing(connect(path, "ro", immutable=True)) as db:
-        try:
-            version(db)
-        except sqlite3.DatabaseError:
-            raise _cut_off(path) from None
-
-
-def _cut_off(path: Path) -> StoreError:
-    return StoreError(
-        f"The database {path} is cut off: its end is missing.",
-        "Bring back a whole copy, or save what can be read with `sqlite3 FILE .recover`.",
-    )
-
-
 def _is_empty(db: sqlite3.Connection, path: Path) -> bool:
     """Return whether the database holds nothing yet. Raises StoreError where it is not one of this version's."""
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -239,15 +203,16 @@ def _has_log(path: Path) -> bool:
 # ---- connections
 
 
-_Place = tuple[int, int]
+_File = tuple[int, int]
+"""A file's device and inode."""
 
 
 class Connection(sqlite3.Connection):
     """A connection that remembers which file, and which log beside it, it was made to."""
 
     path: Path
-    place: _Place | None = None
-    log: _Place | None = None
+    file: _File | None = None
+    log: _File | None = None
     rescued: Path | None = None
 
 
@@ -257,7 +222,7 @@ def connect(path: Path, mode: str, immutable: bool = False) -> Connection:
     db = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Connection
     )
-    db.path, db.place = path, _place(path)
+    db.path, db.file = path, _file_at(path)
     return db
 
 
@@ -282,17 +247,7 @@ def hold_open() -> None:
     _holding.set()
 
 
-def _hold(path: Path) -> None:
-    if _holding.is_set() and path not in _keepers:
-        nowhere = subprocess.DEVNULL
-        command = [sys.executable, "-I", "-S", "-c", _KEEPER, str(path)]
-        with suppress(OSError):  # no process can be started: the database is no worse off than without
-            _keepers[path] = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
-            )
-
-
-def _place(path: Path | str) -> _Place | None:
+def _file_at(path: Path | str) -> _File | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - called at every write
     except OSError:
@@ -307,7 +262,7 @@ def require_in_place(db: sqlite3.Connection) -> None:
     """
     if not isinstance(db, Connection) or db.log is None:
         return
-    if _place(db.path) == db.place and _place(f"{db.path}-wal") == db.log:
+    if _file_at(db.path) == db.file and _file_at(f"{db.path}-wal") == db.log:
         return
     if db.rescued is None:
         names = (db.path.with_name(f"{db.path.stem}-rescued-{number}{db.path.suffix}") for number in count(1))
@@ -347,7 +302,7 @@ _REMEDIES = {
     ),
     sqlite3.SQLITE_NOTADB: _NO_DATABASE,
     sqlite3.SQLITE_CORRUPT: (
-        "The database {path} is damaged.",
+        "The database {path} is damaged, or its end is missing.",
         "Bring back a copy, or save what can be read with `sqlite3 FILE .recover`; nothing was written to it.",
     ),
     sqlite3.SQLITE_IOERR: (
@@ -371,8 +326,9 @@ _SAME = {
 def explain(error: sqlite3.Error, path: Path) -> InspectorError:
     """Return the error to raise in place of `error`: a StoreError the user can mend, or else a Bug."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and _is_full(path.parent):
-        code = sqlite3.SQLITE_FULL  # SQLite says so of the log and the file only, not of the shared memory beside them
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        with suppress(OSError):  # SQLite says so of the log and the file only, not of the shared memory beside them
+            code = sqlite3.SQLITE_FULL if shutil.disk_usage(path.parent).free < _LITTLE else code
     sentences = _REMEDIES.get(_SAME.get(code, code))
     if sentences is None:
         return Bug(f"The database {path} refused a statement: {error}.")
@@ -394,13 +350,6 @@ def explained(path: Path) -> Iterator[None]:
             f"The database {path} cannot be used: {error.strerror or error}.",
             "Check the path, its folder and your rights there.",
         ) from error
-
-
-def _is_full(folder: Path) -> bool:
-    try:
-        return shutil.disk_usage(folder).free < _LITTLE
-    except OSError:
-        return False
 
 
 # ---- who works on a run

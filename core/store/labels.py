@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.store.rows import LabelRow
+from rtc_inspector.core.store.rows import LabelRow, Row
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rtc_inspector.core.store.writer import Store
 
 
-Row = dict[str, Any]
 LINE_END = "\r\n"
 """Of CSV, by RFC 4180: with another Python quotes no lone carriage return, and a reader would end the line there."""
 COLUMNS = (
@@ -78,7 +77,9 @@ def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
         model = reader.run(run_id).backward_model_name
         for about in subjects(reader, sorted({reader.item_of(sample_id) for sample_id in by_sample})):
             for label in by_sample.get(about["sample_id"], ()):
-                row = about | _label_columns(label) | {"mode_name": named(label.mode, names), "model": model}
+                plain = ("annotator", "kind", "mode", "note", "made_at", "taxonomy_version")
+                row = about | {name: getattr(label, name) for name in plain}
+                row |= {"label_id": label.id, "mode_name": named(label.mode, names), "model": model}
                 yield {column: row[column] for column in COLUMNS}
 
 
@@ -104,11 +105,6 @@ def subjects(reader: Reader, item_ids: Iterable[int]) -> Iterator[Row]:
             }
 
 
-def _label_columns(label: LabelRow) -> Row:
-    plain = ("annotator", "kind", "mode", "note", "made_at", "taxonomy_version")
-    return {"label_id": label.id} | {name: getattr(label, name) for name in plain}
-
-
 def mode_names(reader: Reader) -> dict[str, str]:
     """Return the name of every error mode that labels were chosen from, by id; the newest where it was renamed."""
     return {mode.id: mode.name for taxonomy in reader.taxonomies() for mode in taxonomy.modes}
@@ -119,27 +115,34 @@ def named(mode: str, names: Mapping[str, str]) -> str:
     return " + ".join(names.get(each, each) for each in mode.split())
 
 
-def read_labels_jsonl(text: str) -> Iterator[FileLabel]:
-    """Yield the labels in a file of `write_labels_jsonl`. Raises UserError."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+def read_labels(text: str) -> Iterator[FileLabel]:
+    """Yield the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+    # A spreadsheet puts a byte order mark before what it saves.
+    begin = text.lstrip("\ufeff").lstrip()
+    if begin.startswith("label_id,"):
+        for number, row in enumerate(csv.DictReader(io.StringIO(begin, newline="")), start=1):
             try:
-                yield _given(json.loads(line))
+                yield _label_of(row)
+            except (ValueError, TypeError, KeyError) as error:
+                raise UserError(f"Record {number} of the table is no label: {error!r}.", _REMEDY) from error
+    elif begin.startswith('{"label_id"'):
+        for number, line in enumerate(begin.split("\n"), start=1):
+            try:
+                if line.strip():
+                    yield _label_of(json.loads(line))
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
                 raise UserError(f"Line {number} of the file is no label: {error!r}.", _REMEDY) from error
-
-
-def read_labels_csv(text: str) -> Iterator[FileLabel]:
-    """Yield the labels in a file of `write_labels_csv`. Raises UserError."""
-    for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=1):
+    else:
         try:
-            yield _given(row)
-        except (ValueError, TypeError, KeyError) as error:
-            raise UserError(f"Record {number} of the table is no label: {error!r}.", _REMEDY) from error
+            for task in json.loads(begin):
+                for annotation in task.get("annotations", ()):
+                    if not annotation.get("was_cancelled"):
+                        yield _studio_label(int(task["data"]["sample_id"]), annotation)
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+            raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _STUDIO_REMEDY) from error
 
 
-def _given(row: Mapping[str, Any]) -> FileLabel:
-    """Return the label of a row. Raises KeyError, TypeError, ValueError."""
+def _label_of(row: Mapping[str, Any]) -> FileLabel:
     mode, annotator, note = row["mode"], row["annotator"], str(row.get("note") or "")
     if not isinstance(mode, str) or not (mode.split() or note) or not isinstance(annotator, str):
         raise ValueError("no mode, no note or no annotator")
@@ -170,9 +173,11 @@ _STUDIO_REMEDY = "Choose a JSON file that Label Studio exported from tasks which
 
 def labelling_interface(taxonomy: Taxonomy) -> str:
     """Return the labelling configuration that the tasks are made for: to be pasted into a project's settings."""
-    return _INTERFACE.format(
-        choices="\n".join(_choice(mode.id, mode.name, f"{mode.about} {mode.guide}") for mode in taxonomy.offered)
-    )
+    choices = []
+    for mode in taxonomy.offered:
+        hint = escape(" ".join(f"{mode.name}: {mode.about} {mode.guide}".split()))
+        choices.append(f'    <Choice value="{escape(mode.id)}" hint="{hint}"/>')
+    return _INTERFACE.format(choices="\n".join(choices))
 
 
 def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, unlabelled: bool = False) -> int:
@@ -182,8 +187,7 @@ def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, u
     """
     tasks: dict[int, dict[str, Any]] = {}
     for row in label_rows(reader, runs):
-        made = tasks.setdefault(row["sample_id"], _task(row))
-        made["annotations"].append(_annotation(row))
+        tasks.setdefault(row["sample_id"], _task(row))["annotations"].append(_annotation(row))
     if unlabelled:
         for run_id in runs:
             rows = reader.reconstructions(run_id)
@@ -195,28 +199,11 @@ def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, u
     return len(tasks)
 
 
-def read_label_studio(text: str) -> Iterator[FileLabel]:
-    """Yield the labels in an exported file. Raises UserError."""
-    try:
-        for task in json.loads(text):
-            for annotation in task.get("annotations", ()):
-                if not annotation.get("was_cancelled"):
-                    yield _given_there(int(task["data"]["sample_id"]), annotation)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-        raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _STUDIO_REMEDY) from error
+def _task(row: Row) -> Row:
+    return {"data": {key: row[key] for key in DATA}, "annotations": []}
 
 
-def _choice(mode: str, name: str, about: str) -> str:
-    said = escape(" ".join(f"{name}: {about}".split()))
-    return f'    <Choice value="{escape(mode)}" hint="{said}"/>'
-
-
-def _task(row: Mapping[str, Any]) -> dict[str, Any]:
-    data = {key: row[key] for key in DATA}
-    return {"data": data, "annotations": []}
-
-
-def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
+def _annotation(row: Row) -> Row:
     modes = row["mode"].split()
     result = [_result("mode", "choices", {"choices": modes})] if modes else []
     if row["note"]:
@@ -230,26 +217,22 @@ def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _result(name: str, kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"from_name": name, "to_name": "text", "type": kind, "value": dict(value)}
+def _result(name: str, kind: str, value: Row) -> Row:
+    return {"from_name": name, "to_name": "text", "type": kind, "value": value}
 
 
-def _given_there(sample_id: int, annotation: Mapping[str, Any]) -> FileLabel:
+def _studio_label(sample_id: int, annotation: Row) -> FileLabel:
     values = {each["from_name"]: each["value"] for each in annotation["result"]}
-    said = values.get("note", {}).get("text", "")
-    note = said if isinstance(said, str) else "\n".join(said)
+    lines = values.get("note", {}).get("text", "")
+    note = lines if isinstance(lines, str) else "\n".join(lines)
     kind = LabelKind.ADJUDICATION if annotation.get("ground_truth") else LabelKind.LABEL
     modes = [str(mode) for mode in values.get("mode", {}).get("choices", ())]
     if not modes and not note:
         raise LookupError("an annotation without a mode and without a note")
-    return FileLabel(sample_id, " ".join(modes), _annotator(annotation), note, kind)
-
-
-def _annotator(annotation: Mapping[str, Any]) -> str:
-    """Return whoever the file names: by user name, e-mail address or number."""
+    # A person is named by user name, e-mail address or number.
     by = annotation.get("completed_by")
-    named = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
-    return str(named) if named is not None else NOBODY_NAMED
+    person = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
+    return FileLabel(sample_id, " ".join(modes), str(person) if person is not None else NOBODY_NAMED, note, kind)
 
 
 # ---- into the store
@@ -262,50 +245,27 @@ def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
 
     Raises UserError when it is no file of labels, or about samples that the runs have not. Then nothing is added.
     """
-    given, samples = list(read_labels(text)), set(_samples(store, runs))
-    strange = [each.sample_id for each in given if each.sample_id not in samples]
+    labels, reader = list(read_labels(text)), store.reader
+    stored = [row for run_id in runs for row in (*reader.current_labels(run_id), *reader.adjudications(run_id))]
+    samples = {row.sample_id for row in stored}
+    samples |= {each.sample_id for run_id in runs for each in reader.reconstructions(run_id)}
+    strange = [each.sample_id for each in labels if each.sample_id not in samples]
     if strange:
         those = f"run {runs[0]}" if len(runs) == 1 else "these runs"
         raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of {those}.", _IMPORT_REMEDY)
-    known = dict(_known(store, runs))
-    new = {_owner(each): each for each in given if known.get(_owner(each)) != _content(each)}
+    rows = (FileLabel(each.sample_id, each.mode, each.annotator, each.note, LabelKind(each.kind)) for each in stored)
+    contents = {_owner(each): _content(each) for each in rows}
+    new = {_owner(each): each for each in labels if contents.get(_owner(each)) != _content(each)}
     for each in new.values():
         store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=each.kind)
     return len(new)
 
 
-def read_labels(text: str) -> Iterator[FileLabel]:
-    """Read the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
-    # A spreadsheet puts a byte order mark before what it saves.
-    begin = text.lstrip("\ufeff").lstrip()
-    if begin.startswith("label_id,"):
-        return read_labels_csv(begin)
-    return read_labels_jsonl(begin) if begin.startswith('{"label_id"') else read_label_studio(begin)
-
-
-Owner = tuple[int, str, LabelKind]
-Content = tuple[str, ...]
-
-
-def _owner(label: FileLabel) -> Owner:
+def _owner(label: FileLabel) -> tuple[int, str, LabelKind]:
     """Return whose word a label is; a sample has one decision, whoever took it."""
     return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
 
 
-def _content(label: FileLabel) -> Content:
+def _content(label: FileLabel) -> tuple[str, ...]:
     by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
     return " ".join(sorted(label.mode.split())), label.note, *by
-
-
-def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Owner, Content]]:
-    for run_id in runs:
-        for row in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
-            label = FileLabel(row.sample_id, row.mode, row.annotator, row.note, LabelKind(row.kind))
-            yield _owner(label), _content(label)
-
-
-def _samples(store: Store, runs: Sequence[int]) -> Iterator[int]:
-    for run_id in runs:
-        yield from (each.sample_id for each in store.reader.reconstructions(run_id))
-        for kept in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
-            yield kept.sample_id

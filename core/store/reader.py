@@ -25,26 +25,25 @@ from rtc_inspector.core.store.rows import (
     CandidateRow,
     ChangeRow,
     FacetRow,
-    FileRow,
     Interval,
     ItemRow,
     LabelRow,
     OutcomeRow,
     PaceRow,
     ReconstructionRow,
+    Row,
     RunningPoint,
     RunRow,
     SampleRow,
     ScoredRow,
-    SpentRow,
+    Spent,
     Tree,
     in_trace_order,
 )
-from rtc_inspector.core.store.scores import Bounds, RunFigures, tally
+from rtc_inspector.core.store.scores import Bounds, RunFigures
 from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
 from rtc_inspector.core.types import Estimate, TestResult
 
-Row = dict[str, Any]
 MOST_LINKED = 50
 """Items named of those that change alike."""
 
@@ -57,11 +56,6 @@ def _change_parameters(
     return {"facet": facet, "noise": noise} | {name: json.dumps(each) for name, each in lists.items()}
 
 
-def _run_and_item(text: str) -> tuple[int, int]:
-    run, _, item = text.partition(":")
-    return int(run), int(item)
-
-
 class Reader:
     """A read-only connection; calls from several threads take turns. It works while other processes write.
 
@@ -69,7 +63,6 @@ class Reader:
     """
 
     def __init__(self, db: sqlite3.Connection, path: Path, interval: Interval | None = None) -> None:
-        """Use `Reader.open`."""
         self._db = db
         self._path = path
         self._lock = threading.RLock()
@@ -86,20 +79,16 @@ class Reader:
         return cls(open_readable(path), path, interval)
 
     def __enter__(self) -> Self:
-        """Close at the end of the block."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close."""
         self.close()
 
     @property
     def path(self) -> Path:
-        """Return the database file."""
         return self._path
 
     def close(self) -> None:
-        """Close the connection; idempotent."""
         self._db.close()
 
     def change_count(self) -> int:
@@ -127,24 +116,19 @@ class Reader:
             return self._run_row(self._run(run_id))
 
     def figures(self, run_id: int) -> RunFigures:
-        """Return the counts and scores of a run. Raises StoreError when unknown."""
         with self._snapshot():
             return self._figures(self._run(run_id))
 
     def scores_of(self, task_name: str, items: Iterable[Mapping[str, float]]) -> dict[str, Estimate]:
-        """Return the mean of each measure of a method over items that have these."""
         return self._bounds.scores(task(task_name), items)
 
     def settings(self, run_id: int) -> RunSettings:
-        """Return the settings the run was started with. Raises StoreError when unknown."""
         return RunSettings.from_json(json.loads(self._run(run_id)["config"]))
 
     def fingerprint(self, run_id: int) -> str:
-        """Return the fingerprint of the project's files when the run began. Raises StoreError when unknown."""
         return str(self._run(run_id)["fingerprint"])
 
     def run_project_root(self, run_id: int) -> Path:
-        """Return the folder the run's project was in. Raises StoreError when unknown."""
         return Path(self._run(run_id)["project_root"])
 
     # ---- items and samples
@@ -158,7 +142,6 @@ class Reader:
         return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
 
     def item(self, item_id: int) -> ItemRow:
-        """Return one item. Raises Bug when there is none."""
         with self._snapshot():
             row = self._one("item", f"{ITEMS} WHERE i.id = ?", item_id)
             measures = self._values("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
@@ -189,16 +172,13 @@ class Reader:
             return {row["key"]: coding.read_item(row, {}) for row in self._each(sql, (run_id,))}
 
     def measures(self, run_id: int) -> dict[int, dict[str, float]]:
-        """Return the measures of a run's items, by the item's id."""
         return self._values(ITEM_MEASURES, run_id)
 
     def tests(self, verdict_id: int) -> list[TestResult]:
-        """Return the tests of a verdict in the order they ran."""
         sql = "SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id"
         return [coding.frozen(TestResult, row) for row in self._rows(sql, verdict_id)]
 
     def prompt(self, prompt_hash: str) -> str:
-        """Return the exact text a model was asked. Raises Bug when unknown."""
         row = self._one("prompt", "SELECT text FROM prompts WHERE hash = ?", prompt_hash)
         return str(row["text"])
 
@@ -228,17 +208,9 @@ class Reader:
         return [ReconstructionRow(*row.values()) for row in self._rows(RECONSTRUCTIONS, run_id)]
 
     def item_of(self, sample_id: int) -> int:
-        """Return the item a sample is of. Raises Bug when there is no such sample."""
         return int(self._one("sample", "SELECT item_id FROM samples WHERE id = ?", sample_id)["item_id"])
 
     # ---- scores
-
-    def files(self, run_id: int) -> list[FileRow]:
-        """Return for each file how many items it has and how many are done, with its mean measures; by path."""
-        with self._snapshot():
-            rows = self._rows(FILE_STATES, run_id)
-            measures = self._values(FILE_MEASURES, run_id)
-        return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
     def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
         """Return the flags of the verdicts on each item's code, by the item's id; items without flags are left out."""
@@ -308,7 +280,13 @@ class Reader:
                 rows = self._named(CANDIDATES.format("", ""), asked)
             else:
                 rows = self._named(CANDIDATES.format(*WITH_TEXTS), asked | {"of": json.dumps(of)})
-        return [coding.read_candidate(row, scores.get(row["sample_id"], {})) for row in rows]
+        return [
+            CandidateRow(
+                **row | {"passed": bool(row["passed"]), "origin": coding.mapping(row["origin"])},
+                scores=scores.get(row["sample_id"], {}),
+            )
+            for row in rows
+        ]
 
     def changes(
         self, runs: Sequence[int], form: str, axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
@@ -318,30 +296,33 @@ class Reader:
         `noise` is the variant that changes nothing; it is shown among the others, never averaged with them. Grouped by
         the database: what comes back does not grow with the samples, only with how many different changes there are.
         """
-        asked = _change_parameters(runs, axes, facet, measures, noise)
-        return [
-            ChangeRow(
-                str(row["row"]),
-                str(row["column"]),
-                row["change"],
-                row["noise"],
-                row["count"],
-                tuple(_run_and_item(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
-            )
-            for row in self._named(changes_sql(form, *axes), asked)
-        ]
+        change, noisy = (CHANGE_FORMS[form].format(before="o.value", after=f"{name}.value") for name in ("v", "n"))
+        # Changes are averaged within an item first: it counts once a cell.
+        sql = f"""
+            SELECT row, "column", change, noise, count(*) AS count, group_concat(run || ':' || item) AS items FROM (
+                SELECT i.id AS item, i.run_id AS run, {CHANGE_AXES[axes[0]]} AS row, {CHANGE_AXES[axes[1]]} AS "column",
+                    round(avg({change}), 9) AS change, round(avg({noisy}), 9) AS noise
+                {_PAIRED} GROUP BY i.id, 3, 4 HAVING change IS NOT NULL
+            ) GROUP BY row, "column", change, noise
+        """
+        found = []
+        for row in self._named(sql, _change_parameters(runs, axes, facet, measures, noise)):
+            named = [each.partition(":") for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]]
+            items, cell = tuple((int(run), int(item)) for run, _, item in named), (str(row["row"]), str(row["column"]))
+            found.append(ChangeRow(*cell, row["change"], row["noise"], row["count"], items))
+        return found
 
     def outcomes(
         self, runs: Sequence[int], axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
     ) -> list[OutcomeRow]:
         """Return how many passed or failed before and after, by cells of two `CHANGE_AXES`."""
-        asked = _change_parameters(runs, axes, facet, measures, noise)
-        rows = self._named(outcomes_sql(*axes), asked)
+        row, column = (CHANGE_AXES[axis] for axis in axes)
+        sql = f"""
+            SELECT {row} AS row, {column} AS "column", o.value AS before, v.value AS after, count(*) AS count
+            {_PAIRED} AND o.value IN (0, 1) AND v.value IN (0, 1) GROUP BY 1, 2, 3, 4
+        """
+        rows = self._named(sql, _change_parameters(runs, axes, facet, measures, noise))
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
-
-    def answers(self, run_id: int) -> dict[str, Answers]:
-        """Return how what models answered could be read, by the role that was asked for."""
-        return {row.pop("role"): Answers(**row) for row in self._rows(ANSWERS, run_id)}
 
     def totals(self, run_id: int) -> dict[str, float]:
         """Return the sum of each measure over a run's admitted items."""
@@ -354,20 +335,15 @@ class Reader:
     def paces(self, most: int = 20) -> list[PaceRow]:
         """Return how fast the `most` newest runs went, the newest first; those too short to say are left out."""
         with self._snapshot():
-            found = [self._pace(row) for row in self._rows(PACE_RUNS, most)]
-        return [row for row in found if row is not None]
+            runs = self._rows(PACE_RUNS, most)
+            found = (pace_of(r, self._rows(PACE_ITEMS, r["id"])[0], self._rows(PACE_SAMPLES, r["id"])) for r in runs)
+            return [row for row in found if row is not None]
 
-    def _pace(self, run: Row) -> PaceRow | None:
-        items = self._rows(PACE_ITEMS, run["id"])[0]
-        settings = RunSettings.from_json(json.loads(run["config"]))
-        return pace_of(run, items, self._rows(PACE_SAMPLES, run["id"]), settings)
-
-    def spent(self, run_id: int) -> list[SpentRow]:
+    def spent(self, run_id: int) -> list[Spent]:
         """Return what each of a run's models took; nothing where none was asked."""
-        return [SpentRow(**row) for row in self._rows(SPENT, run_id)]
+        return [Spent(**row) for row in self._rows(SPENT, run_id)]
 
     def metrics(self, run_id: int) -> list[str]:
-        """Return the names of the metrics stored for a run, sorted."""
         return [row["metric"] for row in self._rows(METRICS, run_id)]
 
     # ---- inside
@@ -381,8 +357,18 @@ class Reader:
         if found is None or found.changes != run["changes"] or (self._bounds.any and not found.bounded):
             measures = self._values(ITEM_MEASURES, run["id"])
             states = self._rows(ITEM_STATES, run["id"])
-            near, *answers = self._rows(COUNTED, run["id"])[0].values()
-            found = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near, Answers(*answers))
+            near_limit, *answers = self._rows(COUNTED, run["id"])[0].values()
+            admitted = [row for row in states if row["admitted"]]
+            found = RunFigures(
+                run["changes"],
+                items_admitted=len(admitted),
+                items_dropped=len(states) - len(admitted),
+                items_complete=sum(row["state"] == "done" for row in states),
+                samples=sum(row["samples"] for row in states),
+                scores=self._bounds.scores(task(run["task"]), [measures.get(row["item_id"], {}) for row in admitted]),
+                near_limit=near_limit,
+                answers=Answers(*answers),
+            )
         self._known_figures[run["id"]] = found
         return found
 
@@ -443,13 +429,13 @@ class Reader:
                 yield
 
 
-def unknown_run(run_id: int, known: Sequence[int], path: Path) -> StoreError:
+def unknown_run(run_id: int, ids: Sequence[int], path: Path) -> StoreError:
     """Return the error that there is no such run; it names the latest of those there are."""
-    if not known:
+    if not ids:
         return StoreError(f"There is no run {run_id} in {path}: it holds none.", "Start a run first.")
-    ids = ", ".join(map(str, known[-20:]))
-    more = "the latest are " if len(known) > 20 else ""
-    return StoreError(f"There is no run {run_id} in {path}.", f"Name one that is there: {more}{ids}.")
+    more = "the latest are " if len(ids) > 20 else ""
+    latest = f"Name one that is there: {more}{', '.join(map(str, ids[-20:]))}."
+    return StoreError(f"There is no run {run_id} in {path}.", latest)
 
 
 # ---- what is asked
@@ -528,19 +514,6 @@ COUNTED = """
 """
 """Verdicts near their limit, then the fields of `Answers`."""
 
-ANSWERS = """
-    SELECT s.role, count(*) AS made,
-        sum(instr(s.extraction_steps, '"empty"') > 0) AS empty,
-        sum(instr(s.extraction_steps, '"empty"') > 0 AND instr(s.extraction_steps, '"thoughts-') > 0) AS thinking,
-        sum(s.finish_reason IN ('length', 'context')) AS cut,
-        sum(s.form = 'code') AS code,
-        sum(instr(s.extraction_steps, '"no-code"') > 0) AS without_code,
-        sum(instr(s.extraction_steps, '"unparsable"') > 0) AS unparsable
-    FROM items i JOIN samples s ON s.item_id = i.id AND s.counted AND s.author = 'model' AND s.error = ''
-    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY s.role ORDER BY min(s.id)
-"""
-"""How what models answered could be read, by role: its columns are the fields of `core.store.rows.Answers`."""
-
 METRICS = """
     SELECT DISTINCT c.metric FROM items i
     JOIN samples s ON s.item_id = i.id
@@ -558,17 +531,6 @@ ITEM_MEASURES = """
     SELECT m.item_id, m.name, m.value FROM items i JOIN measures m ON m.item_id = i.id WHERE i.run_id = ?
 """
 """One row a figure of an item of a run, the extra ones' too."""
-
-FILE_STATES = """
-    SELECT path, sum(admitted) AS items, sum(state = 'done') AS done FROM item_states
-    WHERE run_id = ? AND NOT extra GROUP BY path ORDER BY path
-"""
-
-FILE_MEASURES = """
-    SELECT i.path, m.name, avg(m.value) AS value
-    FROM items i JOIN measures m ON m.item_id = i.id
-    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY i.path, m.name
-"""
 
 FACET_ITEMS = """
     SELECT f.key AS facet, f.value AS value, i.id AS item_id
@@ -651,30 +613,6 @@ _PAIRED = """
 """`rtc@rename` of an item is its measure `rtc` on a variant of it called `rename`."""
 
 
-def changes_sql(form: str, row: str, column: str) -> str:
-    """Return SQL that groups items by cell and by how much they change.
-
-    Changes are averaged within an item first: it counts once a cell.
-    """
-    change, noise = (CHANGE_FORMS[form].format(before="o.value", after=after) for after in ("v.value", "n.value"))
-    return f"""
-        SELECT row, "column", change, noise, count(*) AS count, group_concat(run || ':' || item) AS items FROM (
-            SELECT i.id AS item, i.run_id AS run, {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column",
-                round(avg({change}), 9) AS change, round(avg({noise}), 9) AS noise
-            {_PAIRED} GROUP BY i.id, 3, 4 HAVING change IS NOT NULL
-        ) GROUP BY row, "column", change, noise
-    """
-
-
-def outcomes_sql(row: str, column: str) -> str:
-    """Return SQL that counts pairs of a yes-or-no measure, by cell; each variant of an item makes a pair."""
-    return f"""
-        SELECT {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column", o.value AS before, v.value AS after,
-            count(*) AS count
-        {_PAIRED} AND o.value IN (0, 1) AND v.value IN (0, 1) GROUP BY 1, 2, 3, 4
-    """
-
-
 TOTALS = """
     SELECT m.name, sum(m.value) AS value FROM items i JOIN measures m ON m.item_id = i.id
     WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY m.name
@@ -706,7 +644,7 @@ PACE_SAMPLES = """
 """One row a region: when its last sample came, and what was made until then."""
 
 
-def pace_of(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) -> PaceRow | None:
+def pace_of(run: Row, items: Row, regions: Sequence[Row]) -> PaceRow | None:
     """Return how fast one run went, or None where too little came of it to say."""
     if not items["admitted"] or not regions:
         return None
@@ -719,7 +657,7 @@ def pace_of(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings)
     samples = sum(row["samples"] for _, row in kept)
     return PaceRow(
         run_id=run["id"],
-        settings=settings,
+        settings=RunSettings.from_json(json.loads(run["config"])),
         samples=samples,
         seconds=sum(seconds for seconds, _ in kept),
         tokens=sum(row["tokens"] for _, row in kept),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import counted, known, noun, task
@@ -13,28 +13,14 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.types import NEAR_LIMIT, Estimate, Form, Item, Outcome, TestResult, Verdict, tests_not_asked
 from rtc_inspector.core.types import NOTHING as NOTHING
 
+Row = dict[str, Any]
+"""A row of a table, or a record of an export, by the names of its columns."""
 GROWING = frozenset({"running", "interrupted"})
 """The status of a run that may get more items, so that its figures are provisional."""
 
 
-class Interval(Protocol):
-    """Bounds a mean from its values, one a region; `core.metrics.statistics.interval` is the one to pass in."""
-
-    def __call__(
-        self,
-        values: Sequence[float],
-        lowest: float = 0.0,
-        highest: float = 1.0,
-        *,
-        against: Sequence[float] | None = None,
-        continuous: bool = False,
-    ) -> tuple[float, float, float]:
-        """Return mean, lower and upper bound of `values`, less those of `against` where given; `values` is not empty.
-
-        `lowest`, `highest`: what a value can be, before anything is subtracted.
-        """
-
-
+Interval = Callable[..., tuple[float, float, float]]
+"""Mean and bounds of values, one a region: `core.metrics.statistics.interval`, which the store itself does not know."""
 NOTABLE = 0.1
 """Share of answers that were none from which on the reader is asked whether they are read rightly."""
 
@@ -61,7 +47,6 @@ class Answers:
 
     @classmethod
     def of(cls, sample: Sample, form: str) -> Answers:
-        """Return how one answer could be read."""
         steps, code = sample.extraction_steps, form == Form.CODE
         empty, cut = "empty" in steps, sample.finish_reason in ("length", "context")
         thinking = empty and any(step.startswith("thoughts-") for step in steps)
@@ -77,8 +62,8 @@ class Answers:
         return {name: getattr(self, name) / all_ for name, all_ in of.items() if all_}
 
     @property
-    def said(self) -> str:
-        """Return the shares that are not 0, of how many, in words; empty where all are 0."""
+    def remark(self) -> str:
+        """Return `words`, of how many answers; empty where all could be read."""
         if not (parts := self.words):
             return ""
         doubt = "; are they read rightly?" if max(self.shares.values()) >= NOTABLE else ""
@@ -87,16 +72,14 @@ class Answers:
     @property
     def words(self) -> str:
         """Return the shares that are not 0, in words; empty where all are 0."""
-        words = {"empty": "empty", "cut": "cut at their limit", "without_code": "without code", "unparsable": ""}
-        parts = [f"{share:.2f} {words[name]}" for name, share in self.shares.items() if share and words[name]]
-        if share := self.shares.get("unparsable"):
-            parts.append(f"{share:.2f} code that does not parse")
-        return ", ".join(parts)
+        words = {"empty": "empty", "cut": "cut at their limit", "without_code": "without code"}
+        words["unparsable"] = "code that does not parse"
+        return ", ".join(f"{share:.2f} {words[name]}" for name, share in self.shares.items() if share)
 
     @property
     def notices(self) -> dict[str, str]:
         """Return a sentence on each share from a tenth on, by its name, with what would help."""
-        said = {
+        advice = {
             "empty": "--thought-tokens N gives thoughts more room, --thinking off asks for none."
             if self.thinking * 2 > self.empty
             else "Another --prompt-style may help.",
@@ -108,7 +91,7 @@ class Answers:
         kinds |= {"without_code": "answers hold no code", "unparsable": "programs do not parse"}
         of = {"empty": self.made, "cut": self.made}
         return {
-            name: f"{getattr(self, name)} of {of.get(name, self.code)} {kinds[name]}. {said[name]}"
+            name: f"{getattr(self, name)} of {of.get(name, self.code)} {kinds[name]}. {advice[name]}"
             for name, share in self.shares.items()
             if share >= NOTABLE
         }
@@ -193,6 +176,11 @@ class RunRow:
         return tests_not_asked(count) if count else ""
 
     @property
+    def label(self) -> str:
+        """Return what figures call the run beside others."""
+        return f"{self.model_name}, run {self.id}"
+
+    @property
     def models(self) -> str:
         """Return the name of the model that made the run; of two the one that describes stands first."""
         forward, backward = self.model_name, self.backward_model_name
@@ -200,29 +188,25 @@ class RunRow:
 
     @property
     def headline(self) -> Estimate:
-        """Return the figure that stands for the run."""
         return self.scores.get(task(self.task).headline, NOTHING)
 
     @property
     def secondary(self) -> Estimate:
-        """Return the figure that stands beside the headline, where its kind has one."""
         return self.scores.get(task(self.task).secondary, NOTHING)
 
     @property
     def remarks(self) -> list[str]:
         """Return what is to be known of its figures, each with the number of items or verdicts it is true of."""
-        kind, said = known(self.task), []
+        kind, remarks = known(self.task), []
         for measure in kind.averaged if kind is not None else ():
             score = self.scores.get(measure.name, NOTHING)
             if measure.remark and score.value:
-                said.append(f"{measure.remark}: {round(score.value * score.n)} of {counted(score.n, noun(self.task))}")
+                count = round(score.value * score.n)
+                remarks.append(f"{measure.remark}: {count} of {counted(score.n, noun(self.task))}")
         if self.near_limit:
-            said.append(
-                f"{NEAR_LIMIT}: {counted(self.near_limit, 'verdict')}, which another machine may judge otherwise"
-            )
-        if self.answers.said:
-            said.append(self.answers.said)
-        return [*said, self.not_asked] if self.not_asked else said
+            verdicts = counted(self.near_limit, "verdict")
+            remarks.append(f"{NEAR_LIMIT}: {verdicts}, which another machine may judge otherwise")
+        return [*remarks, *filter(None, (self.answers.remark, self.not_asked))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,12 +233,10 @@ class ItemRow(Item):
 
     @property
     def start(self) -> int:
-        """Return where the item begins in its file."""
         return self.span.start
 
     @property
     def end(self) -> int:
-        """Return where the item ends in its file."""
         return self.span.end
 
     @property
@@ -264,12 +246,10 @@ class ItemRow(Item):
 
     @property
     def headline(self) -> float | None:
-        """Return the figure that stands for the item; None before there is one."""
         return self.measures.get(task(self.task).headline)
 
     @property
     def secondary(self) -> float | None:
-        """Return the figure that stands beside the headline, where its kind has one."""
         return self.measures.get(task(self.task).secondary)
 
     @property
@@ -345,13 +325,11 @@ class Tree:
 
     @property
     def samples(self) -> Sequence[SampleRow]:
-        """Return all samples in trace order."""
         if self._order is None:
             self._order = [sample.id for sample in in_trace_order(self._by_id.values(), self._roles)]
         return [self._by_id[each] for each in self._order]
 
     def __getitem__(self, sample_id: int) -> SampleRow:
-        """Return the sample of that id. Raises KeyError."""
         return self._by_id[sample_id]
 
     def __contains__(self, sample_id: object) -> bool:
@@ -368,7 +346,6 @@ class Tree:
         self._by_id[new.id], self._order = new, None
 
     def judge(self, sample_id: int, verdict: VerdictRow) -> None:
-        """Take a verdict for a sample's last one."""
         self._by_id[sample_id] = replace(self._by_id[sample_id], verdict=verdict)
 
     def score(self, sample_id: int, scores: Mapping[str, float], reference: int | None = None) -> None:
@@ -385,10 +362,10 @@ class Tree:
 
     def whole(self, role: str) -> list[SampleRow]:
         """Return the samples of a role that came out whole, by index; those the engine failed to make are left out."""
-        return sorted((s for s in self._by_id.values() if s.role == role and not s.error), key=_by_index)
+        whole = (s for s in self._by_id.values() if s.role == role and not s.error)
+        return sorted(whole, key=lambda sample: (sample.index, sample.id))
 
     def parent(self, sample: SampleRow) -> SampleRow | None:
-        """Return the sample that a sample was made from, or None where that is the item."""
         return None if sample.parent_id is None else self._by_id[sample.parent_id]
 
     def taken(self, role: str, parent: int | None = None) -> set[int]:
@@ -417,12 +394,7 @@ class Tree:
         return sample_id == ancestor
 
     def tests(self, sample: SampleRow) -> Sequence[TestResult]:
-        """Return each test of a sample's last verdict; empty before the first."""
         return (sample.verdict.tests or self._tests(sample.verdict.id)) if sample.verdict else ()
-
-
-def _by_index(sample: SampleRow) -> tuple[int, int]:
-    return sample.index, sample.id
 
 
 def in_trace_order(samples: Iterable[SampleRow], roles: Sequence[str]) -> Iterator[SampleRow]:
@@ -566,8 +538,15 @@ class PaceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SpentRow:
-    """What one of a run's models, `forward` or `backward`, took of tokens and seconds."""
+class Spent:
+    """What a model of a run has taken.
+
+    Attributes:
+        model: as the run's samples name it, `forward` or `backward`, or its name.
+        thought_tokens: of those that it wrote.
+        seconds: that its answers took, each for itself: many may have been written at a time.
+        money: in the currency of its price; None where none was given.
+    """
 
     model: str
     samples: int
@@ -575,6 +554,17 @@ class SpentRow:
     completion_tokens: int
     thought_tokens: int
     seconds: float
+    money: float | None = None
+
+    @property
+    def answer_tokens(self) -> int:
+        """Return what it wrote beside its thoughts."""
+        return self.completion_tokens - self.thought_tokens
+
+    @property
+    def speed(self) -> float | None:
+        """Return the tokens that one answer got a second; None where nobody counted."""
+        return self.completion_tokens / self.seconds if self.completion_tokens and self.seconds else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,7 +588,6 @@ class LabelRow:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Return the ids of its error modes, in the order they were chosen."""
         return tuple(self.mode.split())
 
 

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from rtc_inspector.core.kinds import Kind, Measure
 from rtc_inspector.core.store.rows import NOTHING, Answers, Interval, RunningPoint
@@ -59,31 +59,7 @@ class RunFigures:
 
     @property
     def bounded(self) -> bool:
-        """Return whether its means have their intervals."""
         return all(score.value is None or score.low is not None for score in self.scores.values())
-
-
-def tally(
-    states: Sequence[Mapping[str, Any]],
-    measures: Mapping[int, Mapping[str, float]],
-    kind: Kind,
-    changes: int,
-    bounds: Bounds,
-    near_limit: int,
-    answers: Answers,
-) -> RunFigures:
-    """Count and score the rows of `ITEM_STATES`; `measures` by item."""
-    admitted = [row for row in states if row["admitted"]]
-    return RunFigures(
-        changes,
-        items_admitted=len(admitted),
-        items_dropped=len(states) - len(admitted),
-        items_complete=sum(row["state"] == "done" for row in states),
-        samples=sum(row["samples"] for row in states),
-        scores=bounds.scores(kind, [measures.get(row["item_id"], {}) for row in admitted]),
-        near_limit=near_limit,
-        answers=answers,
-    )
 
 
 class Bounds:
@@ -93,29 +69,25 @@ class Bounds:
     """
 
     def __init__(self, interval: Interval | None) -> None:
-        """Without an `interval` every score has a mean only."""
+        # Without an interval every score has a mean only.
         self._interval = interval
         self._known: dict[tuple[float, float, bool, frozenset[tuple[Parts, int]]], Estimate] = {}
 
     @property
     def any(self) -> bool:
-        """Return whether means get intervals here."""
         return self._interval is not None
 
     def score(
         self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, continuous: bool = False
     ) -> Estimate:
-        """Return mean and interval of `values`, each between `lowest` and `highest`."""
-        made = [(value,) for value in values]
-        return self._score(made, Counter(made), (lowest, highest, continuous))
+        parts = [(value,) for value in values]
+        return self._score(parts, Counter(parts), (lowest, highest, continuous))
 
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Estimate]:
-        """Return the mean of each averaged measure of a kind, over the items that have it."""
         rows = list(items)
         return {measure.name: self.measure(measure, rows) for measure in kind.averaged}
 
     def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Estimate:
-        """Return the mean of one measure, over the items that have it."""
         values = [_parts(measure, row) for row in rows if measure.name in row]
         return self._score(values, Counter(values), _scale(measure))
 
@@ -152,8 +124,8 @@ class Bounds:
                 self._known.clear()
             against = [each[1] for each in values if len(each) > 1]
             lowest, highest, continuous = scale
-            made = [each[0] for each in values]
-            bounds = self._interval(made, lowest, highest, against=against or None, continuous=continuous)
+            first = [each[0] for each in values]
+            bounds = self._interval(first, lowest, highest, against=against or None, continuous=continuous)
             # Where both sides are alike, their difference may come to -2e-17.
             mean, low, high = (each if abs(each) > 1e-12 else 0.0 for each in bounds)
             self._known[key] = Estimate(mean, low, high, len(values))

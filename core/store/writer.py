@@ -25,11 +25,9 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store import coding
 from rtc_inspector.core.store.files import BUSY_SECONDS, Claim, canonical, explained, open_writable, require_in_place
 from rtc_inspector.core.store.reader import Reader, unknown_run
-from rtc_inspector.core.store.rows import Interval, Tree
+from rtc_inspector.core.store.rows import Interval, Row, Tree
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict
-
-Row = dict[str, Any]
 
 
 class Store:
@@ -45,7 +43,6 @@ class Store:
     change: int = 0
 
     def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
-        """Use `Store.open`."""
         self._db = db
         self._path = path
         self._interval = interval
@@ -64,16 +61,13 @@ class Store:
         return cls(Database(open_writable(path), execute_plugins=False), path, interval)
 
     def __enter__(self) -> Self:
-        """Close at the end of the block."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close."""
         self.close()
 
     @property
     def path(self) -> Path:
-        """Return the database file."""
         return self._path
 
     @property
@@ -87,7 +81,6 @@ class Store:
             return self._reader
 
     def close(self) -> None:
-        """Release what is claimed and close the file; idempotent."""
         for claim in self._claims.values():
             claim.release()
         self._claims.clear()
@@ -120,13 +113,22 @@ class Store:
         fingerprint: str,
         suite: Suite,
     ) -> int:
-        """Record a new run as `running` and claim it."""
-        row = coding.run_row(project_id, settings, model, backward_model, suite)
-        row |= {
+        row = {
+            "project_id": project_id,
+            "task": str(settings.task),
+            "status": "running",
+            "model_name": model.name,
+            "backward_model_name": backward_model.name,
+            "models": coding.models_text(model, backward_model),
+            "config": json.dumps(settings.to_json()),
+            "regions_wanted": settings.regions,
+            **coding.plain(settings, "seed", "forward_samples", "backward_samples"),
             "sandbox": sandbox,
             "image_digest": image_digest,
             "app_version": app_version,
             "fingerprint": fingerprint,
+            "suite": coding.suite_text(suite),
+            "started_at": coding.now(),
         }
         with self._transaction():
             run_id = self._insert("runs", row)
@@ -147,45 +149,37 @@ class Store:
         self._update_run(run_id, {"status": "running", "ended_at": None, "problems": "[]"})
 
     def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
-        """Record how a run ended and release it."""
         ended = {"status": status, "ended_at": coding.now(), "problems": json.dumps(list(problems))}
         self._update_run(run_id, ended | {"standing": self.reader.figures(run_id).to_json()})
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
     def note_models(self, run_id: int, model: ModelInfo, backward_model: ModelInfo) -> None:
-        """Keep what was found out about a run's models while it went on. Raises StoreError when it is unknown."""
         self._update_run(run_id, {"models": coding.models_text(model, backward_model)})
 
     def note_available(self, run_id: int, available: int) -> None:
-        """Keep how many items there are to draw from. Raises StoreError when the run is unknown."""
         self._update_run(run_id, {"available": available})
 
     def note_suite(self, run_id: int, suite: Suite) -> None:
-        """Keep what is known of the project's tests by now. Raises StoreError when the run is unknown."""
         self._update_run(run_id, {"suite": coding.suite_text(suite)})
 
     def rename_run(self, run_id: int, name: str) -> None:
-        """Give a run a name. Raises StoreError when unknown."""
         self._update_run(run_id, {"name": name})
 
     def note_run(self, run_id: int, notes: str) -> None:
-        """Keep notes with a run. Raises StoreError when unknown."""
         self._update_run(run_id, {"notes": notes})
 
     def move_run(self, run_id: int, root: Path, settings: RunSettings) -> None:
-        """Have a run know its project at another place, where it was brought to. Raises StoreError when unknown."""
         self._update_run(run_id, {"config": json.dumps(settings.to_json())})
         with self._transaction():
-            known = "SELECT project_id FROM runs WHERE id = ?"
-            self._db.execute(f"UPDATE projects SET root = ? WHERE id = ({known})", (coding.clean(str(root)), run_id))
+            project = "SELECT project_id FROM runs WHERE id = ?"
+            self._db.execute(f"UPDATE projects SET root = ? WHERE id = ({project})", (coding.clean(str(root)), run_id))
 
     def hide_run(self, run_id: int) -> None:
         """Take a run out of the list; `restore_run` brings it back whole. Raises StoreError when unknown."""
         self._update_run(run_id, {"hidden_at": coding.now()})
 
     def restore_run(self, run_id: int) -> None:
-        """Undo `hide_run`. Raises StoreError when unknown."""
         self._update_run(run_id, {"hidden_at": None})
 
     def delete_run(self, run_id: int) -> None:
@@ -195,9 +189,19 @@ class Store:
         """
         self._require_run(run_id)
         claim = self._claims.pop(run_id, None) or Claim(self._path, run_id)
+        ask: Callable[..., Any] = self._db.execute
         try:
             with self._transaction():
-                self._delete(run_id)
+                used = (
+                    "SELECT DISTINCT s.prompt_hash FROM samples s JOIN items i ON i.id = s.item_id WHERE i.run_id = ?"
+                )
+                hashes = [(row[0],) for row in ask(used, (run_id,))]
+                project = ask("SELECT project_id FROM runs WHERE id = ?", (run_id,)).fetchone()
+                ask("DELETE FROM runs WHERE id = ?", (run_id,))
+                orphan = "NOT EXISTS (SELECT 1 FROM samples WHERE prompt_hash = ?1)"
+                self._db.conn.executemany(f"DELETE FROM prompts WHERE hash = ?1 AND {orphan}", hashes)
+                orphan = "NOT EXISTS (SELECT 1 FROM runs WHERE project_id = ?1)"
+                ask(f"DELETE FROM projects WHERE id = ?1 AND {orphan}", project)
         finally:
             claim.release()
 
@@ -208,7 +212,20 @@ class Store:
 
         One that a person tried becomes the run's own when the run samples it, never the other way.
         """
-        row = coding.item_row(run_id, item)
+        names = ("kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive")
+        row = {
+            "run_id": run_id,
+            **coding.plain(item, *names),
+            "key": coding.clean(item.key),
+            "span_start": item.span.start,
+            "span_end": item.span.end,
+            "tests": json.dumps(item.tests),
+            "admitted": int(item.admitted),
+            "facets": json.dumps(dict(item.facets), ensure_ascii=False),
+            "origin": json.dumps(dict(item.origin), ensure_ascii=False),
+            "extra": int(item.extra),
+            "added_at": coding.now(),
+        }
         with self._transaction():
             found = self._db.execute(
                 "SELECT id, extra FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
@@ -231,8 +248,21 @@ class Store:
         prompt = coding.clean(sample.prompt_text)
         with self._transaction():
             # What hangs below a person's words never counts, whoever wrote it.
-            counted = sample.counted and self._is_counted(parent_id)
-            row = coding.sample_row(item_id, parent_id, sample, self._form(item_id, sample.role), counted)
+            parent = self._db.execute("SELECT counted FROM samples WHERE id = ?", (parent_id,)).fetchone()
+            counted = sample.counted and (parent_id is None or bool(parent and parent[0]))
+            row = {
+                "item_id": item_id,
+                "parent_id": parent_id,
+                "role": sample.role,
+                "form": self._form(item_id, sample.role),
+                "sample_index": sample.index,
+                **coding.plain(sample, *coding.SAMPLE),
+                "counted": int(counted),
+                "truncated": int(sample.truncated),
+                "prompt_hash": coding.prompt_hash(sample.prompt_text),
+                "extraction_steps": json.dumps(sample.extraction_steps),
+                "made_at": coding.now(),
+            }
             if sample.author == "model":
                 self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))
             self._db.table("prompts").insert({"hash": row["prompt_hash"], "text": prompt}, ignore=True)
@@ -245,10 +275,24 @@ class Store:
 
     def add_verdict(self, sample_id: int, verdict: Verdict, tree: Tree | None = None) -> int:
         """Store a judgement with its test results; the last one of a sample holds."""
-        row = {name: coding.clean(value) for name, value in coding.verdict_row(sample_id, verdict).items()}
+        ran = [test for test in verdict.tests if test.outcome not in ("skipped", "missing")]
+        row: Row = {
+            "sample_id": sample_id,
+            "outcome": str(verdict.outcome),
+            **coding.plain(verdict, "oracle", "detail", "output"),
+            "seconds": 0.0 if verdict.reused else verdict.seconds,
+            "reused": int(verdict.reused),
+            "tests_run": len(ran),
+            "tests_failed": sum(test.outcome != "passed" for test in ran),
+            "judged_at": coding.now(),
+            "flags": json.dumps(verdict.flags),
+        }
+        row = {name: coding.clean(value) for name, value in row.items()}
         with self._transaction():
             verdict_id = self._insert("verdicts", row)
-            self._db.table("test_results").insert_all(coding.test_rows(verdict_id, verdict))
+            names = ("node_id", "outcome", "seconds", "message", "signature")
+            tests = ({name: coding.clean(getattr(test, name)) for name in names} for test in verdict.tests)
+            self._db.table("test_results").insert_all({"verdict_id": verdict_id} | test for test in tests)
             self._count_change(_RUN_OF_SAMPLE, sample_id)
         if tree is not None:
             tree.judge(sample_id, coding.read_verdict(row | {"id": verdict_id}, verdict.tests))
@@ -325,16 +369,15 @@ class Store:
         one holds, of all adjudications of a sample the last one. `taxonomy`: what the mode was chosen from. `run_id`:
         the run that the annotator was shown; raises StoreError where the sample is of another one.
         """
-        row = {
-            "sample_id": sample_id,
-            "mode": " ".join(dict.fromkeys(mode.split())),
-            "annotator": annotator,
-            "note": note,
-            "kind": kind.value,
-        }
+        row = {"sample_id": sample_id, "annotator": annotator, "note": note, "kind": kind.value}
+        row["mode"] = " ".join(dict.fromkeys(mode.split()))
         text = coding.clean(taxonomy.to_toml()) if taxonomy else ""
         with self._transaction():
-            self._require_sample_of(run_id, sample_id)
+            if run_id is not None:
+                sql = "SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?"
+                if self._db.execute(sql, [sample_id]).fetchone() != (run_id,):
+                    problem = f"A label was not stored: its sample is not one of run {run_id}, which was on show."
+                    raise StoreError(problem, "Open that run again and label the sample there.")
             if taxonomy:
                 row["taxonomy_hash"] = coding.prompt_hash(text)
                 kept = {"hash": row["taxonomy_hash"], "version": taxonomy.version, "text": text}
@@ -342,14 +385,6 @@ class Store:
             return self._insert("labels", row | {"made_at": coding.now()})
 
     # ---- inside
-
-    def _require_sample_of(self, run_id: int | None, sample_id: int) -> None:
-        """Raise StoreError unless the sample is one of the run, where a run is named."""
-        sql = "SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?"
-        found = next(iter(self._db.execute(sql, [sample_id])), (None,))[0]
-        if run_id is not None and found != run_id:
-            problem = f"A label was not stored: its sample is not one of run {run_id}, which was on show."
-            raise StoreError(problem, "Open that run again and label the sample there.")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -397,17 +432,9 @@ class Store:
         self.change = int(asked.fetchall()[0][0])
 
     def _form(self, item_id: int, role: str) -> Form:
-        """Return whether samples of a role are code or text in the method that made the item."""
         sql = "SELECT r.task FROM items i JOIN runs r ON r.id = i.run_id WHERE i.id = ?"
         kind = kinds.known(self._db.execute(sql, (item_id,)).fetchone()[0])
         return kind.roles[role].form if kind is not None and role in kind.roles else Form.CODE
-
-    def _is_counted(self, parent_id: int | None) -> bool:
-        """Return whether a child of this sample belongs to the run's own round trips: no hand wrote above it."""
-        if parent_id is None:
-            return True
-        row = self._db.execute("SELECT counted FROM samples WHERE id = ?", (parent_id,)).fetchone()
-        return bool(row and row[0])
 
     def _claim(self, run_id: int) -> None:
         with explained(self._path):
@@ -416,22 +443,9 @@ class Store:
 
     def _require_run(self, run_id: int) -> None:
         with explained(self._path):
-            known = [row[0] for row in self._db.execute("SELECT id FROM runs ORDER BY id")]
-        if run_id not in known:
-            raise unknown_run(run_id, known, self._path)
-
-    def _delete(self, run_id: int) -> None:
-        ask: Callable[..., Any] = self._db.execute
-        used = "SELECT DISTINCT s.prompt_hash FROM samples s JOIN items i ON i.id = s.item_id WHERE i.run_id = ?"
-        hashes = [(row[0],) for row in ask(used, (run_id,))]
-        project_id = ask("SELECT project_id FROM runs WHERE id = ?", (run_id,)).fetchone()[0]
-        ask("DELETE FROM runs WHERE id = ?", (run_id,))
-        orphan = "DELETE FROM prompts WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM samples WHERE prompt_hash = ?1)"
-        self._db.conn.executemany(orphan, hashes)
-        ask(
-            "DELETE FROM projects WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE project_id = ?1)",
-            (project_id,),
-        )
+            ids = [row[0] for row in self._db.execute("SELECT id FROM runs ORDER BY id")]
+        if run_id not in ids:
+            raise unknown_run(run_id, ids, self._path)
 
 
 _LOCKED_STEP_MS = 250

@@ -25,9 +25,8 @@ from rtc_inspector.core.metrics.similarity import (
 from rtc_inspector.core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
 from rtc_inspector.core.models.extraction import extract_edit
 from rtc_inspector.core.settings import OracleSettings, RunSettings
-from rtc_inspector.core.source.changes import change_kind
 from rtc_inspector.core.source.edit_history import MISSING, EditHistory
-from rtc_inspector.core.source.edits import Edit, EditFile, EditSource
+from rtc_inspector.core.source.edits import Edit, EditFile, change_kind
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip
@@ -46,7 +45,7 @@ class EditingTrip(RoundTrip):
     uninformative = UNINFORMATIVE
 
     def __init__(
-        self, source: EditSource, settings: RunSettings, notify: Notify, tests: CommitTests | None = None
+        self, source: EditFile | EditHistory, settings: RunSettings, notify: Notify, tests: CommitTests | None = None
     ) -> None:
         """With `tests`, what is no exact match may still pass."""
         super().__init__(settings)
@@ -144,7 +143,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
     The commit is fixed in the settings, so that a resumed run reads the same history whatever was committed since.
     """
     report("opening the history", 0, 1)
-    source: EditSource
+    source: EditFile | EditHistory
     tests: CommitTests | None = None
     if settings.edit.file is not None:
         if settings.edit.tests:

@@ -9,7 +9,7 @@ import pytest
 from factories import fill_store
 
 from rtc_inspector.core.analyses import scores
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Histogram, Table
 from rtc_inspector.core.kinds import TASKS, Kind, Measure, task

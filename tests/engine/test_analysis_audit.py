@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from factories import fill_store, model_info
 
-from rtc_inspector.core.analyses.audit import between
-from rtc_inspector.core.analyses.judged import LISTED, Judged, System
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
+from rtc_inspector.core.analyses.audit import LISTED, Judged, System, between
 from rtc_inspector.core.figures import Bars, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
 from rtc_inspector.core.figures.reading import marks
 from rtc_inspector.core.generation import SentenceVector, TokenVectors

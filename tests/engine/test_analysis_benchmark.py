@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from factories import model_info, suite
 
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.analyses.benchmark import System, agreement, ranking
-from rtc_inspector.core.analyses.registry import analyse
 from rtc_inspector.core.figures import Histogram, Scatter, Sentence, Table
 from rtc_inspector.core.metrics.validity import fisher_interval, pearson, resampled, spearman, spearman_p, tau
 from rtc_inspector.core.run.results import open_store

@@ -122,7 +122,7 @@ def test_solved_is_more_than_half_of_the_reconstructions(store: Store) -> None:
     """Two of four are not solved, three of four are."""
     (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
     test = found.mcnemar
-    assert (test.both, test.only_first, test.only_second, test.neither, test.p) == (1, 0, 2, 1, 0.5)
+    assert (test.both, test.only_first, test.only_second, test.neither, test.mcnemar_p) == (1, 0, 2, 1, 0.5)
 
 
 def test_what_cannot_be_paired_is_counted(store: Store) -> None:
@@ -227,7 +227,7 @@ def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
     both = {**up, **down}
     runs = [store_run(store, {key: pair[place] for key, pair in both.items()}) for place in (0, 1)]
     (found,) = compared(store, *runs)
-    assert not found.headline.decided and found.mcnemar.p < 0.05
+    assert not found.headline.decided and found.mcnemar.mcnemar_p < 0.05
     assert words.verdict(found).startswith("Undecided")
     assert "no contradiction to “undecided”" in words.mcnemar_words(found)
 
@@ -235,7 +235,7 @@ def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
 def test_runs_alike_in_all_items_may_need_any_number(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, FIRST))
     assert found.disagreements == ()
-    assert found.mcnemar.p == 1.0
+    assert found.mcnemar.mcnemar_p == 1.0
     assert "contradiction" not in words.mcnemar_words(found)
     assert words.verdict(found).endswith("or many more could decide.")
     assert found.headline.score.low is not None and found.headline.score.low < 0, "four alike items prove nothing"
@@ -304,7 +304,7 @@ def test_several_runs_are_compared_with_the_first_and_adjusted(store: Store) -> 
     runs = [store_run(store, FIRST), store_run(store, SECOND), store_run(store, FIRST)]
     found = compared(store, *runs)
     assert [(each.first.id, each.second.id) for each in found] == [(1, 2), (1, 3)]
-    assert (found[0].mcnemar.p, found[0].p_adjusted) == (0.5, 1.0)
+    assert (found[0].mcnemar.mcnemar_p, found[0].p_adjusted) == (0.5, 1.0)
     assert "(p = 1 adjusted)" in words.mcnemar_words(found[0])
 
 

@@ -14,7 +14,7 @@ from factories import model_info, suite
 
 from rtc_inspector.app.cli import build_parser
 from rtc_inspector.app.options import sampling_settings
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.comparison.words import verdict
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from paper_edits import EXAMPLES, Example
 
-from rtc_inspector.core.source.changes import KINDS, change_kind, is_code, language
-from rtc_inspector.core.source.edits import changed_lines
+from rtc_inspector.core.source.edits import KINDS, change_kind, changed_lines, is_code, language
 from rtc_inspector.core.source.reading import looks_generated, says_generated
 
 CASES = [

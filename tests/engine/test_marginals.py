@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from factories import model_info, suite
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Figure, Grid, Sentence, Table
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import COSMETIC_CHANGES, task

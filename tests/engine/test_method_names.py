@@ -15,15 +15,15 @@ from rtc_inspector.core.trips.opening import opener
 ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds/methods.py": "the registry",
-    "core/analyses/registry.py": "an analysis bears the name of its method",
+    "core/analyses/analyse.py": "an analysis bears the name of its method",
     "core/models/edit_prompts.py": "whose words its prompts are",
     "core/models/prompts.py": "likewise",
     "core/run/bundle.py": "a part of the settings",
     "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
     "core/settings/words.py": "whose words may be others",
     "core/source/directives.py": "a field of its files",
-    "core/store/coding.py": "a column of items",
-    "core/store/export.py": "likewise",
+    "core/store/export.py": "a column of items",
+    "core/store/writer.py": "likewise",
     "core/trips/directive.py": "the kind of its items",
 }
 """Files that may hold the name of a method as a text, and why."""

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 
 from rtc_inspector.core.metrics.paired import (
+    TwoByTwo,
     exact_flips,
     fair_coin,
     fewest_to_show,
     holm,
     joint_level,
-    mcnemar,
     mean_difference,
     no_change_p,
 )
@@ -46,11 +46,9 @@ def test_many_items_neither_overflow_nor_take_long() -> None:
 
 
 def test_pairs_are_counted_by_who_solved_them() -> None:
-    test = mcnemar([True, True, True, False, False], [True, False, False, True, False])
+    test = TwoByTwo.of(zip([True, True, True, False, False], [True, False, False, True, False], strict=True))
     assert (test.both, test.only_first, test.only_second, test.neither) == (1, 2, 1, 1)
-    assert test.p == 1.0
-    with pytest.raises(ValueError):
-        mcnemar([True], [])
+    assert test.mcnemar_p == 1.0
     with pytest.raises(ValueError):
         fair_coin(3, 2)
 

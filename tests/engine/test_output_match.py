@@ -10,7 +10,7 @@ import pytest
 from factories import code_row
 
 from rtc_inspector.core.analyses.chain import Chains, drop, table
-from rtc_inspector.core.metrics.output_match import Class, class_of, kept, match, parted, tom
+from rtc_inspector.core.metrics.output_match import Class, class_of, kept, match, matches, tom
 from rtc_inspector.core.trips.chain import ChainTrip
 from rtc_inspector.core.types import Estimate, Item, Outcome, Span, TestResult, Verdict
 
@@ -23,7 +23,7 @@ def test_the_example_of_the_authors_code() -> None:
     one = outputs("pass", "pass", "value 10", "value 4", "error ValueError: bad")
     other = outputs("pass", "pass", "value 10", "value 7", "error TypeError: bad")
     assert tom(one, other) == 0.6
-    assert parted(one, other) == ["t3", "t4"]
+    assert [test for test, same in matches(one, other).items() if not same] == ["t3", "t4"]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from rtc_inspector.core.analyses.ranking import Place, ranked_places
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
+from rtc_inspector.core.analyses.ranking import Rank, ranked
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Link, Sentence, Table
 from rtc_inspector.core.kinds import task
@@ -27,9 +27,9 @@ def rows(**values: list[float]) -> Rows:
     }
 
 
-def placed(found: Rows, decide: bool = True) -> dict[str, Place]:
+def placed(found: Rows, decide: bool = True) -> dict[str, Rank]:
     common = list(next(iter(found.values()))[0])
-    return {each.name: each for each in ranked_places(RTC, found, common, decide)}
+    return {each.name: each for each in ranked(RTC, found, common, decide)}
 
 
 def test_ranks_are_as_wide_as_the_differences_leave_them() -> None:

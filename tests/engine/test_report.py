@@ -11,11 +11,11 @@ from pathlib import Path
 
 import factories
 import pytest
-from factories import fill_store
+from factories import files_of, fill_store
 from figure_cases import one_of_each
 
 from rtc_inspector.app.storing import _figures
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.errors import StoreError, UserError
 from rtc_inspector.core.figures import Figure
@@ -100,7 +100,7 @@ def test_two_hundred_regions_make_a_small_page_that_loads_nothing(reader: Reader
     assert not re.search(r"https?://|url\(|@import", page)
     assert found.counts["svg"] == 3, "running, spread, and a metric against the verdict"
     assert found.counts["details"] == 2 * pages.SHOWN
-    assert found.counts["tr"] > len(reader.files(1))
+    assert found.counts["tr"] > len(files_of(reader, 1))
     assert "prefers-color-scheme: dark" in page
 
 

@@ -88,7 +88,7 @@ BAD: list[tuple[Callable[[Path], None], str]] = [
     (foreign_in_wal_mode, "belongs to another program"),
     (marked_by_another_program, "belongs to another program"),
     (of_another_version, "another version of RTC Inspector: its schema is version 2"),
-    (cut_off, "is cut off"),
+    (cut_off, "is damaged, or its end is missing"),
     (cut_in_its_header, "is not a database"),
     (damaged_schema, "is damaged"),
 ]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from factories import fill_store
+from factories import files_of, fill_store
 
 from rtc_inspector.core.generation import Extraction, Role, Sample
 from rtc_inspector.core.metrics.statistics import interval
@@ -67,7 +67,7 @@ def all_questions(reader: Reader) -> None:
     reader.current_labels(2)
     reader.adjudications(2)
     reader.taxonomies()
-    reader.files(2)
+    files_of(reader, 2)
     reader.score(2)
     reader.score(2, "bleu")
     reader.running(2)

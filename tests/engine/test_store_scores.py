@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from factories import fill_store, model_info, settle_item, suite
+from factories import files_of, fill_store, model_info, settle_item, suite
 
 from rtc_inspector.app.console import score_json
 from rtc_inspector.core.generation import Extraction, Role, Sample
@@ -89,7 +89,7 @@ def test_scores_are_those_of_the_paper(store: Store, run: Run) -> None:
     assert [item.measures.get("baseline") for item in items] == [1.0, 0.0, 0.0, None]
     assert [item.tally for item in items] == ["2/2", "1/2", "0/2", ""]
     assert [item.recitation for item in items] == [0.5, 0.5, 0.5, None]
-    files = store.reader.files(run.id)
+    files = files_of(store.reader, run.id)
     assert [
         (file.path, file.items, file.done, file.measures.get("rtc"), file.measures.get("lift")) for file in files
     ] == [
@@ -208,7 +208,7 @@ def test_views_say_what_the_reader_says(store: Store, tmp_path: Path) -> None:
         files = db.execute("SELECT * FROM file_scores WHERE run_id = ? ORDER BY path", (run_id,)).fetchall()
         assert [tuple(file[1:]) for file in files] == [
             (file.path, file.items, file.done, file.measures.get("rtc"), file.measures.get("lift"))
-            for file in store.reader.files(run_id)
+            for file in files_of(store.reader, run_id)
         ]
         items = db.execute("SELECT item_id, state, rtc, lift FROM item_scores WHERE run_id = ?", (run_id,))
         assert items.fetchall() == [
@@ -239,7 +239,7 @@ def test_what_a_person_tried_is_shown_and_never_scored(store: Store, run: Run) -
     assert replace(after, changes=before.changes) == before
     row = store.reader.item(tried)
     assert (row.extra, row.headline, row.secondary, row.state) == (True, 1.0, 1.0, "done")
-    assert [(file.items, file.measures.get("rtc")) for file in store.reader.files(run.id)] == [(1, 0.5)]
+    assert [(file.items, file.measures.get("rtc")) for file in files_of(store.reader, run.id)] == [(1, 0.5)]
     assert store.reader.score(run.id) == (before.headline, before.secondary)
     assert len(store.reader.running(run.id)) == 1
     assert store.reader.facets(run.id) == []

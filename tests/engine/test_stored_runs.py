@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, chat_server, completion
+from factories import files_of
 from projects import write_shop
 
 from rtc_inspector.core.models import edit_prompts, prompts
@@ -58,7 +59,7 @@ def test_figures_are_those_that_the_version_gave(task: str, tmp_path: Path) -> N
         }
         assert items == wanted["items"]
         assert [
-            [f.path, f.items, f.done, f.measures.get("rtc"), f.measures.get("lift")] for f in reader.files(1)
+            [f.path, f.items, f.done, f.measures.get("rtc"), f.measures.get("lift")] for f in files_of(reader, 1)
         ] == wanted["files"]
         facets = [[f.facet, f.value, f.items, f.scores["rtc"].value, f.scores["lift"].value] for f in reader.facets(1)]
         assert facets == wanted["facets"]

@@ -22,10 +22,11 @@ PROJECT_RUN = ["--forward-samples", "2", "--sandbox", "none", "--json"]
 def test_shares_and_words() -> None:
     told = Answers(made=20, empty=5, thinking=4, cut=1, code=10, without_code=1, unparsable=2)
     assert told.shares == {"empty": 0.25, "cut": 0.05, "without_code": 0.1, "unparsable": 0.2}
-    assert told.said.startswith("of 20 answers 0.25 empty, 0.05 cut at their limit, 0.10 without code, 0.20 code that")
-    assert told.said.endswith("are they read rightly?") and "--thought-tokens" in told.notices["empty"]
+    shares = "of 20 answers 0.25 empty, 0.05 cut at their limit, 0.10 without code, 0.20 code that"
+    assert told.remark.startswith(shares)
+    assert told.remark.endswith("are they read rightly?") and "--thought-tokens" in told.notices["empty"]
     assert set(told.notices) == {"empty", "without_code", "unparsable"}
-    assert (Answers(made=9, code=9).said, Answers().said, Answers().shares) == ("", "", {})
+    assert (Answers(made=9, code=9).remark, Answers().remark, Answers().shares) == ("", "", {})
     assert told + told == Answers(40, 10, 8, 2, 20, 2, 4)
 
 
@@ -59,7 +60,7 @@ def test_every_face_says_the_shares(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "hold no code" in err and "do not parse" in err
     with open_reader(tmp_path / "runs.sqlite") as reader:
         run = reader.run(1)
-        assert run.answers.made == told["made"] and run.answers.said in run.remarks
+        assert run.answers.made == told["made"] and run.answers.remark in run.remarks
         assert run.answers.words in run_summary(run)
         assert [row.cells[0] for row in scores(run).rows][-4:] == [
             "answers empty",

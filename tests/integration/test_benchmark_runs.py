@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, chat_server, completion
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.figures import Bars, Table
 from rtc_inspector.core.generation import Role

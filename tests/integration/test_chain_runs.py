@@ -17,7 +17,7 @@ import pytest
 from chains import PROBLEMS, echo, forgetful, garbage, said, second, settings
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.figures import Bars, Grid, Lines, Sentence, Table
 from rtc_inspector.core.metrics.output_match import Lost

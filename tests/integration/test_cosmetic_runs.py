@@ -11,7 +11,7 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from rtc_inspector.app.console import as_json
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Grid, Sentence, Table
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import RunFinished, SampleReady

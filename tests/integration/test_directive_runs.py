@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import InspectorError, ModelError
 from rtc_inspector.core.figures import Sentence, Table
 from rtc_inspector.core.models.discovery import bundled_model

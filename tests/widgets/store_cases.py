@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from factories import fill_store
+from factories import files_of, fill_store
 
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.source.codebase import open_codebase
@@ -33,7 +33,7 @@ class Filled:
 
     def files(self) -> list[FileRow]:
         with open_reader(self.database) as reader:
-            return reader.files(self.run_id)
+            return files_of(reader, self.run_id)
 
     def run(self) -> RunRow:
         with open_reader(self.database) as reader:

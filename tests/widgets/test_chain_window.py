@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from waiting import wait_until
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Grid, Lines, Link
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.pipeline import start

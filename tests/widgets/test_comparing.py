@@ -101,7 +101,7 @@ def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
     assert page.summary.details.files.rowCount() == len(found.files)
     assert page.summary.details.settings.index(0, 0).data() == "seed"
     wait_until(lambda: page.summary.scatter.figure is not None)
-    assert sum(len(place.mark.links) for place in page.summary.scatter.plot.places) == len(found.pairs)
+    assert sum(len(place.mark.links) for place in page.summary.scatter.plot.shapes) == len(found.pairs)
     assert "McNemar's exact test: p" in page.summary.rest.text()
 
 
@@ -144,8 +144,8 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
 def test_a_click_on_a_spot_goes_to_its_regions(window: MainWindow) -> None:
     page = compare(window, 1, 2)
     scatter = page.summary.scatter
-    wait_until(lambda: bool(scatter.plot.places))
-    mark = max((place.mark for place in scatter.plot.places), key=lambda each: len(each.links))
+    wait_until(lambda: bool(scatter.plot.shapes))
+    mark = max((place.mark for place in scatter.plot.shapes), key=lambda each: len(each.links))
     canvas = scatter.plot.canvas
 
     def spot() -> QPoint:
@@ -168,10 +168,10 @@ def test_keys_step_through_the_spots(window: MainWindow) -> None:
     plot.canvas.setFocus()
     for key in (Qt.Key.Key_End, Qt.Key.Key_Left, Qt.Key.Key_Return):
         QTest.keyClick(plot.canvas, key)
-    places = [(place.mark.x, place.mark.y) for place in plot.places]
+    places = [(place.mark.x, place.mark.y) for place in plot.shapes]
     assert places == sorted(set(places)), "one spot for all that lie together, from the left, then from below"
     assert page.traces.pair is not None
-    assert page.traces.pair.first.id in {link.item for link in plot.places[-2].mark.links}
+    assert page.traces.pair.first.id in {link.item for link in plot.shapes[-2].mark.links}
 
 
 def test_a_file_opens_its_regions(window: MainWindow) -> None:
@@ -257,7 +257,7 @@ def test_a_mark_of_a_chart_leads_to_its_sample(window: MainWindow) -> None:
     panel = window.parts.run
     wait_until(lambda: any(figure.name == "metric" for figure in panel.drawings.figures))
     panel.drawings.show_named("metric")
-    link = panel.drawings.view.plot.places[0].mark.links[-1]
+    link = panel.drawings.view.plot.shapes[0].mark.links[-1]
     assert link.item is not None and link.sample is not None
     wait_until(lambda: window.inspection.knows(link.item or 0))
     panel.opened.emit(link)

@@ -14,7 +14,7 @@ from chat_server import chat_server, completion
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.figures import Sentence
 from rtc_inspector.core.generation import Role

@@ -18,7 +18,7 @@ from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
 from rtc_inspector.core.analyses import scores
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Axis, Categories, Cell, Figure, Grid, Histogram, Lines, Link, Table
 from rtc_inspector.core.figures.reading import Mark, bins, marks
 from rtc_inspector.core.kinds import task
@@ -111,7 +111,7 @@ def test_every_figure_is_shown_in_both_themes(
 
 def test_points_without_a_value_are_left_out(view: FigureView) -> None:
     view.show_figure(scores.running(task("synthesis"), {1: [RunningPoint(1, 1, {}), *POINTS[1:]]}))
-    assert {place.mark.x for place in view.plot.places} == {each.items for each in POINTS[1:]}
+    assert {place.mark.x for place in view.plot.shapes} == {each.items for each in POINTS[1:]}
 
 
 def test_axes_are_named_and_everything_is_in_sight(view: FigureView) -> None:

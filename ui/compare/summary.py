@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
 from rtc_inspector.core.comparison import words
-from rtc_inspector.core.comparison.comparison import Comparison, FilePair, Pair, scatter
+from rtc_inspector.core.comparison.comparison import Comparison, Pair, scatter
 from rtc_inspector.core.comparison.words import capital, run_words
 from rtc_inspector.core.figures import Link
 from rtc_inspector.core.kinds import noun
@@ -56,7 +56,7 @@ _KEYS: tuple[Callable[[Pair], Any], ...] = (
 
 
 def place(pair: Pair) -> str:
-    """`file:line`, or the key of what stands in no file of the user's."""
+    """Return `file:line`, or the key of what stands in no file of the user's."""
     item = pair.first
     return f"{item.path}:{item.start_line}" if item.has_file else item.key
 
@@ -88,9 +88,6 @@ class PairModel(ListedRows):
         self._words, self._alike = words, alike
         self._arrange()
 
-    def _passes(self, pair: Pair) -> bool:
-        return bool(self._alike or pair.difference) and has_words(f"{place(pair)}\n{pair.first.text}", self._words)
-
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Order by a column; by -1, order by the size of the difference."""
         self._order = None if column < 0 else (column, order is Qt.SortOrder.DescendingOrder)
@@ -98,7 +95,8 @@ class PairModel(ListedRows):
 
     def _arrange(self) -> None:
         self.beginResetModel()
-        self.shown = [pair for pair in self._pairs if self._passes(pair)]
+        differing = (pair for pair in self._pairs if self._alike or pair.difference)
+        self.shown = [each for each in differing if has_words(f"{place(each)}\n{each.first.text}", self._words)]
         if self._order is not None:
             self.shown.sort(key=_KEYS[self._order[0]], reverse=self._order[1])
         self.endResetModel()
@@ -108,7 +106,7 @@ class PairModel(ListedRows):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _text(pair, column)
         if role == WORDS and column == PLACE:
-            return _has_subject(pair)
+            return presenter(pair.first).listed(pair.first) != pair.first.file
         if role == FRACTION and column in (FIRST, SECOND):
             return goodness(pair.first if column == FIRST else pair.second)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -116,20 +114,15 @@ class PairModel(ListedRows):
         if role == Qt.ItemDataRole.TextAlignmentRole and column > PLACE:
             return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and column == DIFFERENCE:  # lift of one item proves nothing
-            return self._colour(pair.difference * self._better)
+            gain = pair.difference * self._better
+            return QColor(current_theme().role("muted" if not gain else "good" if gain > 0 else "bad"))
         return None
-
-    def _colour(self, difference: float) -> QColor:
-        return QColor(current_theme().role("muted" if not difference else "good" if difference > 0 else "bad"))
-
-
-def _has_subject(pair: Pair) -> bool:
-    return presenter(pair.first).listed(pair.first) != pair.first.file
 
 
 def _text(pair: Pair, column: int) -> str:
     if column == PLACE:
-        return presenter(pair.first).listed(pair.first) if _has_subject(pair) else place(pair)
+        name = presenter(pair.first).listed(pair.first)
+        return name if name != pair.first.file else place(pair)
     if column == SECONDARY and pair.secondary is None:
         return ""
     values = (None, pair.first.headline, pair.second.headline, pair.difference, pair.secondary)
@@ -150,11 +143,8 @@ class PairList(QWidget):
         self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
         self.table = table("Where the runs disagree")
         self._heat, self._names = HeatDelegate(self), NameShown(self)
-        self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
         column(head, row(self.none, margins=(SPACE, 0, SPACE, 0)), self.table, owner=self)
-
-    def _build(self) -> None:
         self.words.settled.connect(self._apply)
         self.alike.toggled.connect(self._apply)
         view, header = self.table, self.table.horizontalHeader()
@@ -172,7 +162,6 @@ class PairList(QWidget):
         self.pairs.modelReset.connect(self._count)
 
     def show_comparison(self, comparison: Comparison) -> None:
-        """List another comparison; the chosen item stays chosen where it is listed."""
         chosen = self.chosen
         self.pairs.show_comparison(comparison)
         # So that Enter opens something at once.
@@ -225,9 +214,6 @@ class Details(QTabWidget):
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
         self.file_table, self.setting_table = table("Score by file in both runs"), table("Settings that differ")
         self._bars = BarDelegate(self.file_table)
-        self._build()
-
-    def _build(self) -> None:
         ordered = QSortFilterProxyModel(self)
         ordered.setSourceModel(self.files)
         ordered.setSortRole(Qt.ItemDataRole.UserRole)
@@ -253,9 +239,15 @@ class Details(QTabWidget):
         self.files.name_columns([Head(place), Head(items), *runs, Head("Difference")])
         self.setTabText(0, f"{place}s")
         self.settings.name_columns([Head("Setting"), *runs])
-        self.files.fill([(_score_cells(file), at) for at, file in enumerate(comparison.files)])
-        told = comparison.settings or (("nothing", "the same settings", "the same settings"),)
-        self.settings.fill([([Cell(text, tip=text) for text in row], at) for at, row in enumerate(told)])
+        rows = []
+        for at, file in enumerate(comparison.files):
+            scores = [Cell(f"{each:.2f}", order=each, fraction=each) for each in (file.first, file.second)]
+            count, difference = Cell(str(file.items), order=float(file.items)), file.difference
+            last = Cell(f"{difference:+.2f}", order=difference)
+            rows.append(([Cell(file.path, tip=file.path), count, *scores, last], at))
+        self.files.fill(rows)
+        differing = comparison.settings or (("nothing", "the same settings", "the same settings"),)
+        self.settings.fill([([Cell(text, tip=text) for text in row], at) for at, row in enumerate(differing)])
 
     def _open(self, index: QModelIndex | None = None) -> None:
         current = self.file_table.currentIndex()
@@ -265,16 +257,6 @@ class Details(QTabWidget):
         path = str(current.siblingAtColumn(0).data())
         pairs = tuple(pair for pair in self._comparison.pairs if pair.first.file == path)
         self.opened.emit(pairs, 0)
-
-
-def _score_cells(file: FilePair) -> list[Cell]:
-    return [
-        Cell(file.path, tip=file.path),
-        Cell(str(file.items), order=float(file.items)),
-        Cell(f"{file.first:.2f}", order=file.first, fraction=file.first),
-        Cell(f"{file.second:.2f}", order=file.second, fraction=file.second),
-        Cell(f"{file.difference:+.2f}", order=file.difference),
-    ]
 
 
 HEIGHTS, WIDTHS = (600, 400), (480, 520)
@@ -297,15 +279,15 @@ class Summary(QWidget):
         self.scatter.opened.connect(self._open_spot)
         for part in (self.list, self.details):
             part.opened.connect(self.opened)
-        said = QWidget()
-        said.setProperty("role", "surface")
+        texts_box = QWidget()
+        texts_box.setProperty("role", "surface")
         texts = (self.verdict, self.rest, self.caveats)
-        column(*texts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=said)
+        column(*texts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=texts_box)
         disagreements = Section("DISAGREEMENTS", self.list, self.list.count)
         lists = split(Qt.Orientation.Vertical, disagreements, self.details, sizes=HEIGHTS, stretch=HEIGHTS)
         both = Section("BOTH RUNS", self.scatter)
         body = split(Qt.Orientation.Horizontal, both, lists, sizes=WIDTHS, stretch=WIDTHS)
-        column(said, body, owner=self)
+        column(texts_box, body, owner=self)
 
     def show_comparison(self, comparison: Comparison) -> None:
         self.verdict.setText(window_words(words.verdict(comparison)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,6 @@ class FigureFeed(QObject):
         self._ask()
 
     def choose(self, name: str, value: str) -> None:
-        """Make the figures with another choice, e.g. another metric; at once, for somebody waits."""
         self._chosen[name] = value
         self._reading.forget()
         self._stale = True
@@ -54,14 +52,14 @@ class FigureFeed(QObject):
     def _ask(self) -> None:
         if self._stale and self._runs and not self._reading.busy:
             self._stale = False
-            question = partial(_analysed, self._runs, dict(self._chosen))
+            runs, chosen = self._runs, dict(self._chosen)
+
+            def question(reader: Reader) -> list[Figure]:
+                from rtc_inspector.core.analyses.analyse import analyse  # in the background: the window opens sooner
+
+                return analyse(reader, runs, chosen=chosen)
+
             self._reading.ask(question, self.read.emit, self.failed.emit)
-
-
-def _analysed(runs: tuple[int, ...], chosen: dict[str, str], reader: Reader) -> list[Figure]:
-    from rtc_inspector.core.analyses.registry import analyse  # in the background: the window opens sooner
-
-    return analyse(reader, runs, chosen=chosen)
 
 
 SCALE = 2
@@ -93,7 +91,6 @@ class ExportButton(MenuButton):
     failed = Signal(str)
 
     def __init__(self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str]) -> None:
-        """`name`: what is exported, also the file's name; `shown` and `csv` are asked when they are needed."""
         super().__init__("Export", f"Export this {name} as a picture or a table")
         self._name, self._shown, self._csv = name, shown, csv
         self.offer("Picture (PNG)…", lambda: self._ask("PNG", "png"))
@@ -108,7 +105,6 @@ class ExportButton(MenuButton):
             write_picture(self._shown(), path)
 
     def _ask(self, kind: str, ending: str) -> None:
-        """Ask for a file name and write there."""
         path = ask_where(self, f"Export {self._name}", f"{self._name}.{ending}", f"{kind} (*.{ending})", ending)
         if path is None:
             return

@@ -13,11 +13,10 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.figures import Bars, Guide, Lines, Scatter
-from rtc_inspector.core.figures.layout import Box, Curve, Drawn, Layout, Scale, Span, Spot, laid_out
+from rtc_inspector.core.figures.layout import Box, Curve, Drawn, Ink, Layout, Scale, Span, Spot, laid_out
 from rtc_inspector.core.figures.reading import Mark, marks
-from rtc_inspector.ui.figures.cells import colour_of
 from rtc_inspector.ui.style.controls import FOCUS_RING, column
-from rtc_inspector.ui.style.theme import current_theme
+from rtc_inspector.ui.style.theme import current_theme, mix
 
 NEAR = 24
 """Pixels around a point within which a click means it."""
@@ -36,7 +35,7 @@ FAR = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Shape:
     """A mark on the screen: the area that means it, in the values of the axes; a point has none."""
 
     mark: Mark
@@ -54,13 +53,21 @@ class Plot(QWidget):
     enlarged = Signal()
 
     def __init__(self) -> None:
-        """Empty until `show_figure`."""
         super().__init__()
         self._figure: Drawn | None = None
         self._drawn_in = current_theme()
         self._at: int | None = None
-        self.places: list[Place] = []
-        self.canvas = _canvas()
+        self.shapes: list[Shape] = []
+        # It takes the focus and follows the pointer; no panning, no menu.
+        self.canvas = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
+        self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.canvas.setMouseEnabled(False, False)
+        self.canvas.hideButtons()
+        self.canvas.setMinimumSize(200, 100)
+        self.canvas.viewport().setMouseTracking(True)
+        self.canvas.setStyleSheet(FOCUS_RING.replace("QPlainTextEdit", "PlotWidget"))
+        for side in ("left", "bottom"):
+            self.canvas.getAxis(side).enableAutoSIPrefix(False)
         for watched in (self.canvas, self.canvas.viewport()):
             watched.installEventFilter(self)
         column(self.canvas, owner=self)
@@ -69,17 +76,15 @@ class Plot(QWidget):
 
     @property
     def mark(self) -> Mark | None:
-        """Return the mark that is read off now, or None."""
-        return None if self._at is None else self.places[self._at].mark
+        return None if self._at is None else self.shapes[self._at].mark
 
     def show_figure(self, figure: Drawn) -> None:
-        """Show another figure; the mark that is read off stays, if it still is there."""
         before = self.mark
         self._figure = figure
         self._at = None
         self._draw()
         same = (
-            at for at, p in enumerate(self.places) if before and (p.mark.x, p.mark.group) == (before.x, before.group)
+            at for at, p in enumerate(self.shapes) if before and (p.mark.x, p.mark.group) == (before.x, before.group)
         )
         self._read(next(same, None) if before is not None and before.links else None)
 
@@ -101,7 +106,6 @@ class Plot(QWidget):
             self._read(self._at)
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
-        """Read off and open by pointer and keys over the drawing."""
         kind = QEvent.Type
         if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
             if event.type() == kind.MouseMove:
@@ -123,20 +127,19 @@ class Plot(QWidget):
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._open()
             return True
-        found = step([place.mark for place in self.places], self._at, key)
+        found = step([shape.mark for shape in self.shapes], self._at, key)
         if found is not None:
             self._read(found)
         return found is not None
 
     def _read(self, at: int | None) -> None:
-        """Ring the mark and say it."""
         self._at = at
-        place = None if at is None else self.places[at]
-        self._cursor.setVisible(place is not None and isinstance(self._figure, Lines))
-        self._ring.setVisible(place is not None)
-        if place is not None:
-            self._cursor.setPos(place.mark.x)
-            self._ring.setData(*_outline(place, self.canvas.getViewBox().viewPixelSize()))
+        shape = None if at is None else self.shapes[at]
+        self._cursor.setVisible(shape is not None and isinstance(self._figure, Lines))
+        self._ring.setVisible(shape is not None)
+        if shape is not None:
+            self._cursor.setPos(shape.mark.x)
+            self._ring.setData(*_outline(shape, self.canvas.getViewBox().viewPixelSize()))
         self.pointed.emit(self.mark)
 
     def _open(self) -> None:
@@ -149,16 +152,16 @@ class Plot(QWidget):
         spot = view.mapSceneToView(self.canvas.mapToScene(position.toPoint()))
         across, up = view.viewPixelSize()
         best: tuple[float, float, int] | None = None
-        for at, place in enumerate(self.places):
-            if place.area is not None:
+        for at, shape in enumerate(self.shapes):
+            if shape.area is not None:
                 # Bars fill their column: whatever is inside one means it, however near another point may be.
-                if place.area.contains(spot):
+                if shape.area.contains(spot):
                     return at
                 continue
-            dx, dy = (place.mark.x - spot.x()) / (across or 1.0), (place.mark.y - spot.y()) / (up or 1.0)
+            dx, dy = (shape.mark.x - spot.x()) / (across or 1.0), (shape.mark.y - spot.y()) / (up or 1.0)
             # on a line only the distance along it counts, so that its values are read off anywhere above or below
             away = (abs(dx), abs(dy)) if isinstance(self._figure, Lines) else (math.hypot(dx, dy), 0.0)
-            if away[0] <= max(NEAR, place.size / 2) and (best is None or away < best[:2]):
+            if away[0] <= max(NEAR, shape.size / 2) and (best is None or away < best[:2]):
                 best = (*away, at)
         return None if best is None else best[2]
 
@@ -183,12 +186,21 @@ class Plot(QWidget):
         for curve in layout.curves:
             self._curve(curve)
         self._spots(layout.spots, layout.x)
-        self._boxes(layout.boxes)
+        if layout.boxes:
+            x0, y0, x1, y1 = zip(*(_rectangle(box).getCoords() for box in layout.boxes), strict=True)
+            brushes, pen = [QColor(colour_of(box.ink)) for box in layout.boxes], QPen(QColor(theme.surface), 0)
+            self.canvas.addItem(pg.BarGraphItem(x0=x0, x1=x1, y0=y0, y1=y1, brushes=brushes, pen=pen))
+        for box in layout.boxes:
+            self._error(box.middle, box.error, theme.text)
         if layout.curves:
-            self.places = [Place(mark, None) for mark in marks(figure)]
+            self.shapes = [Shape(mark, None) for mark in marks(figure)]
         else:
-            spots = [Place(spot.mark, None, _across(spot)) for spot in layout.spots]
-            self.places = [*spots, *(Place(box.mark, _area(box)) for box in layout.boxes)]
+            self.shapes = [Shape(spot.mark, None, _across(spot)) for spot in layout.spots]
+            for box in layout.boxes:
+                bar = _rectangle(box)
+                # A bar that stands alone is meant by its whole column on its side of 0.
+                whole = QRectF(bar.left(), -FAR if box.above < 0 else 0.0, bar.width(), FAR)
+                self.shapes.append(Shape(box.mark, whole if box.alone else bar))
         self._cursor = pg.InfiniteLine(0, angle=90, pen=QPen(QColor(theme.muted), 0))
         self._ring = pg.PlotCurveItem(pen=pg.mkPen(theme.text, width=2))
         for item in (self._cursor, self._ring):
@@ -196,7 +208,7 @@ class Plot(QWidget):
             item.hide()
             self.canvas.addItem(item, ignoreBounds=True)
         # A figure of a run that goes on may have lost the mark that was read off.
-        if self._at is not None and self._at >= len(self.places):
+        if self._at is not None and self._at >= len(self.shapes):
             self._at = None
         x, y = (layout.x.low, layout.x.high), (layout.y.low, layout.y.high)
         self.canvas.setRange(xRange=x, yRange=y, padding=0.01)
@@ -227,7 +239,6 @@ class Plot(QWidget):
         self.canvas.addItem(pg.PlotCurveItem([*x], [*y], pen=pen))
 
     def _curve(self, curve: Curve) -> None:
-        """Draw a band, then its line; a dash pattern tells lines apart without colour."""
         colour = QColor(colour_of(curve.ink))
         if curve.band:
             x, low, high = map(list, zip(*curve.band, strict=True))
@@ -266,15 +277,6 @@ class Plot(QWidget):
                 text.setPos(spot.mark.x, spot.mark.y)
                 self.canvas.addItem(text, ignoreBounds=True)
 
-    def _boxes(self, boxes: Sequence[Box]) -> None:
-        if boxes:
-            theme = current_theme()
-            x0, y0, x1, y1 = zip(*(_rectangle(box).getCoords() for box in boxes), strict=True)
-            brushes, pen = [QColor(colour_of(box.ink)) for box in boxes], QPen(QColor(theme.surface), 0)
-            self.canvas.addItem(pg.BarGraphItem(x0=x0, x1=x1, y0=y0, y1=y1, brushes=brushes, pen=pen))
-        for box in boxes:
-            self._error(box.middle, box.error, current_theme().text)
-
     def _error(self, x: float, span: Span | None, colour: str) -> None:
         if span is not None:
             self._path([x, x], span, colour)
@@ -290,24 +292,17 @@ def _rectangle(box: Box) -> QRectF:
     return QRectF(box.middle - box.width / 2, low, box.width, high - low)
 
 
-def _area(box: Box) -> QRectF:
-    """Return what means a bar: itself, or where it stands alone its column on its side of 0."""
-    bar = _rectangle(box)
-    return QRectF(bar.left(), -FAR if box.above < 0 else 0.0, bar.width(), FAR) if box.alone else bar
-
-
-def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the line around a mark: its bar, or a ring of its size."""
-    if place.area is not None:
-        low = place.area.top() if abs(place.area.top()) < FAR / 2 else place.mark.y
-        high = place.area.bottom() if abs(place.area.bottom()) < FAR / 2 else place.mark.y
-        left, right = place.area.left(), place.area.right()
+def _outline(shape: Shape, pixel: tuple[float, float]) -> tuple[Sequence[float], Sequence[float]]:
+    if shape.area is not None:
+        low = shape.area.top() if abs(shape.area.top()) < FAR / 2 else shape.mark.y
+        high = shape.area.bottom() if abs(shape.area.bottom()) < FAR / 2 else shape.mark.y
+        left, right = shape.area.left(), shape.area.right()
         return [left, right, right, left, left], [low, low, high, high, low]
     # In the values of the axes a circle on the screen is an ellipse.
     around = np.linspace(0, 2 * math.pi, 25)
-    radius = max(place.size, 9.0) / 2 + 1
+    radius = max(shape.size, 9.0) / 2 + 1
     x, y = np.cos(around) * radius * pixel[0], np.sin(around) * radius * pixel[1]
-    return list(place.mark.x + x), list(place.mark.y + y)
+    return list(shape.mark.x + x), list(shape.mark.y + y)
 
 
 def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
@@ -341,15 +336,12 @@ def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
     return along[min(max(along.index(here) + moves[key], 0), len(along) - 1)]
 
 
-def _canvas() -> pg.PlotWidget:
-    """Return an empty plot that takes the focus and follows the pointer; no panning, no menu."""
-    plot = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
-    plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    plot.setMouseEnabled(False, False)
-    plot.hideButtons()
-    plot.setMinimumSize(200, 100)
-    plot.viewport().setMouseTracking(True)
-    plot.setStyleSheet(FOCUS_RING.replace("QPlainTextEdit", "PlotWidget"))
-    for side in ("left", "bottom"):
-        plot.getAxis(side).enableAutoSIPrefix(False)
-    return plot
+def colour_of(ink: Ink) -> str:
+    """Return a colour of the theme."""
+    theme = current_theme()
+    if ink.heat is None:
+        return theme.series(ink.tone, ink.place)
+    if ink.ramp == "worth":
+        return theme.heat((ink.heat + 1) / 2)
+    ends = (theme.region_fail, theme.region_pass) if ink.ramp == "change" else (theme.palette[1], theme.palette[0])
+    return mix(ends[ink.heat >= 0], theme.surface, abs(ink.heat))

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QLabel, QStackedWidget, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QStackedWidget,
+    QTableView,
+    QWidget,
+)
 
 from rtc_inspector.core.figures import (
     Bars,
@@ -23,12 +34,11 @@ from rtc_inspector.core.figures import (
     Series,
     Table,
 )
-from rtc_inspector.core.figures.layout import Curve, laid_out
-from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number
+from rtc_inspector.core.figures.layout import Curve, Shown, cells_of, laid_out
+from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number, row_words
 from rtc_inspector.core.types import Estimate
-from rtc_inspector.ui.figures.cells import Cells, colour_of
 from rtc_inspector.ui.figures.feed import ExportButton
-from rtc_inspector.ui.figures.plot import Plot
+from rtc_inspector.ui.figures.plot import Plot, colour_of
 from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     Flow,
@@ -41,10 +51,167 @@ from rtc_inspector.ui.style.controls import (
     row,
     switch,
 )
-from rtc_inspector.ui.style.theme import SPACE
+from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
+from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 
 if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure
+
+HIGHEST = 8_000
+"""Pixels of the picture of a long table; what does not fit is said in it."""
+WIDEST, NARROWEST = 360, 110
+"""Pixels of a column at most before the user draws it wider, and of words at least where there is little room."""
+
+
+class Cells(QWidget):
+    """A table or a heat map as a table view: keys, sorting and screen readers work as in every table."""
+
+    opened = Signal(object)
+    pointed = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._figure: Table | Grid | None = None
+        self._heads: list[Head] = []
+        self.model = CellModel([])
+        self.table, self._sorted = sorted_table("", self.model)
+        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
+        self.table.setItemDelegate(self._bars)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.clicked.connect(self._activate)
+        self.table.selectionModel().currentChanged.connect(self._point)
+        for key in ("Return", "Enter"):
+            bind(self.table, key, lambda: self._activate(self.table.currentIndex()), "Open what is behind the row")
+        column(self.table, owner=self)
+        self.setFocusProxy(self.table)
+
+    def show_figure(self, figure: Table | Grid) -> None:
+        """Show a figure; rows that stay keep their place, their order and the selection."""
+        fresh = self._figure is None or self._figure.name != figure.name
+        self._figure = figure
+        heads = _heads(figure)
+        if [head.text for head in heads] != [head.text for head in self._heads]:
+            self.model.change_columns(heads)
+            fresh = True
+        self._heads = heads
+        self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure))])
+        if not fresh:
+            return
+        grid, behavior, view = isinstance(figure, Grid), QAbstractItemView.SelectionBehavior, self.table
+        view.setAccessibleName(f"{figure.title}; Enter opens what is behind a {'cell' if grid else 'row'}")
+        view.setSelectionBehavior(behavior.SelectItems if grid else behavior.SelectRows)
+        view.setSortingEnabled(not grid)
+        self._sorted.sort(-1)
+        view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self._fit(view)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if self._figure is not None:
+            self._fit(self.table)
+
+    def _fit(self, view: QTableView) -> None:
+        """Make columns as wide as their words; in less room shorten first words, then headings: their tips have them.
+
+        The last column of a table takes what room is left over.
+        """
+        header, figure = view.horizontalHeader(), self._figure
+        cells = [view.sizeHintForColumn(at) + SPACE for at in range(header.count())]
+        wide = [min(WIDEST, max(cell, header.sectionSizeHint(at) + SPACE)) for at, cell in enumerate(cells)]
+        # A picture has room for all.
+        room = self.width() - view.verticalScrollBar().sizeHint().width() - 2 if view is self.table else math.inf
+        words = [each.form == "text" for each in figure.columns] if isinstance(figure, Table) else [True]
+        shortened = [min(width, NARROWEST) if word else width for width, word in zip_longest(wide, words)]
+        for least in (shortened, cells):
+            spare = [max(width - needs, 0) for width, needs in zip(wide, least, strict=True)]
+            share = min(1.0, max(sum(wide) - room, 0) / max(sum(spare), 1))
+            wide = [width - math.ceil(part * share) for width, part in zip(wide, spare, strict=True)]
+        header.setStretchLastSection(False)
+        for at, width in enumerate(wide):
+            header.resizeSection(at, width)
+        header.setStretchLastSection(isinstance(figure, Table))
+
+    def whole(self) -> QWidget:
+        """Return a copy of the table for a picture: all rows in the order on show, as high as they need."""
+        # Another view of the same rows: the one on show would jump to the picture's size and back.
+        copied = table(self.table.accessibleName())
+        copied.setModel(self._sorted)
+        copied.setItemDelegate(BarDelegate(copied))
+        copied.setFont(self.table.font())
+        copied.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit(copied)
+        whole = QWidget()
+        whole.setProperty("role", "surface")
+        rows = self.model.rowCount() * copied.verticalHeader().defaultSectionSize()
+        wanted = copied.horizontalHeader().sizeHint().height() + rows + SPACE
+        cut = label("More rows than a picture holds: the table (CSV) has all." if wanted > HIGHEST else "", "muted")
+        cut.setVisible(wanted > HIGHEST)
+        column(copied, owner=whole).addWidget(cut)
+        width = copied.horizontalHeader().length() + SPACE
+        whole.setFixedSize(max(460, self.width(), width), min(wanted, HIGHEST))
+        return whole
+
+    def _mark(self, index: QModelIndex) -> Mark | None:
+        source = self._sorted.mapToSource(index)
+        if not source.isValid() or self._figure is None:
+            return None
+        if isinstance(self._figure, Table):
+            return marks(self._figure)[source.row()]
+        # Marks of a grid count their rows upwards, as axes do.
+        place = source.column() - 1, -source.row()
+        return next((mark for mark in marks(self._figure) if (mark.x, mark.y) == place), None)
+
+    def _point(self, index: QModelIndex) -> None:
+        self.pointed.emit(self._mark(index) if isinstance(self._figure, Grid) else None)
+
+    def _activate(self, index: QModelIndex) -> None:
+        mark = self._mark(index)
+        if mark is not None:
+            self.opened.emit(mark.links)
+
+
+def _heads(figure: Table | Grid) -> list[Head]:
+    if isinstance(figure, Grid):
+        return [Head(f"{figure.rows.label} \\ {figure.columns.label}"), *(Head(name) for name in figure.columns.names)]
+    better = {"up": "more is better", "down": "less is better", "": ""}
+    tips = ((c.label, c.tip or explained(c.label), better[c.better]) for c in figure.columns)
+    return [Head(c.label, " · ".join(filter(None, tip))) for c, tip in zip(figure.columns, tips, strict=True)]
+
+
+def _rows(figure: Table | Grid) -> list[list[Cell]]:
+    if isinstance(figure, Grid):
+        return [
+            [
+                Cell(name, tip=explained(name) or name),
+                *(Cell(c.words, tip=c.tip, ground=partial(_ground, c), end=True) for c in cells),
+            ]
+            for name, cells in cells_of(figure)
+        ]
+    rows = []
+    for line in figure.rows:
+        cells = []
+        for spec, cell, words in zip(figure.columns, line.cells, row_words(figure, line), strict=True):
+            value = cell.value if isinstance(cell, Estimate) else cell
+            if isinstance(value, str):
+                cells.append(Cell(words, colour=line.tone, tip="\n".join(filter(None, (words, explained(words))))))
+                continue
+            colour: str = line.tone
+            if spec.form == "signed" and spec.better == "up":
+                # Good or bad where that is decided: not while the interval holds 0.
+                ends = (cell.low, cell.high) if isinstance(cell, Estimate) else (value, value)
+                low, high = (value if bound is None else bound for bound in ends)
+                colour = "good" if (low or 0) > 0 else "bad" if (high or 0) < 0 else "muted"
+            order, fraction = float("-inf") if value is None else value, value if spec.bar else None
+            cells.append(Cell(words, order=order, colour=colour, fraction=fraction, end=True))
+        rows.append(cells)
+    return rows
+
+
+def _ground(cell: Shown) -> str:
+    """Return a pale colour, on which the value stays readable; grey where none is defined."""
+    theme = current_theme()
+    return theme.raised if cell.ink is None else mix(colour_of(cell.ink), theme.surface, 0.14 if cell.faded else 0.42)
 
 
 MOST_NAMED, MOST_VALUED = 8, 3
@@ -68,7 +235,6 @@ class FigureView(QWidget):
     enlarged = Signal()
 
     def __init__(self) -> None:
-        """Empty until `show_figure`."""
         super().__init__()
         self.setProperty("role", "surface")
         self.figure: Figure | None = None
@@ -97,22 +263,20 @@ class FigureView(QWidget):
 
     @cached_property
     def plot(self) -> Plot:
-        """Return the widget that draws, made when it is first needed."""
-        made = Plot()
-        made.pointed.connect(self._say)
-        made.opened.connect(lambda mark: self._open(mark.links))
-        made.enlarged.connect(self.enlarged)
-        self._stack.addWidget(made)
-        return made
+        plot = Plot()
+        plot.pointed.connect(self._say)
+        plot.opened.connect(lambda mark: self._open(mark.links))
+        plot.enlarged.connect(self.enlarged)
+        self._stack.addWidget(plot)
+        return plot
 
     @cached_property
     def cells(self) -> Cells:
-        """Return the widget of tables and heat maps, made when it is first needed."""
-        made = Cells()
-        made.opened.connect(self._open)
-        made.pointed.connect(self._say)
-        self._stack.addWidget(made)
-        return made
+        cells = Cells()
+        cells.opened.connect(self._open)
+        cells.pointed.connect(self._say)
+        self._stack.addWidget(cells)
+        return cells
 
     @property
     def said(self) -> str:
@@ -120,7 +284,6 @@ class FigureView(QWidget):
         return " · ".join([*(name.text() for name in self._names), self._said.text()])
 
     def show_figure(self, figure: Figure) -> None:
-        """Show another figure, or the same one with other values."""
         if figure == self.figure:
             return
         self.figure = figure
@@ -143,7 +306,6 @@ class FigureView(QWidget):
         self._say(self._pointed)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Name lines in the colours of another theme."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
             self._name()
@@ -158,7 +320,6 @@ class FigureView(QWidget):
         return shown.mark if isinstance(shown, Plot) else None
 
     def csv(self) -> str:
-        """Return the figure as a table."""
         return csv(self.figure) if self.figure is not None else ""
 
     def picture(self) -> QWidget:
@@ -191,7 +352,6 @@ class FigureView(QWidget):
         return box
 
     def _name(self) -> None:
-        """Show the names of lines and groups in their colours."""
         figure, named = self.figure, list[tuple[str, str]]()
         if isinstance(figure, Lines):
             named = [(colour_of(each.ink), _stroke(each)) for each in laid_out(figure).curves]
@@ -219,10 +379,10 @@ class FigureView(QWidget):
             self._show_words(figure, mark.text if mark is not None else figure.note)
             return
         last = mark.x if mark is not None else None
-        for made, series in zip(self._names, figure.series, strict=False):
+        for name, series in zip(self._names, figure.series, strict=False):
             points = [p for p in series.points if p.x.value is not None and (last is None or p.x.value == last)]
             value = points[-1].y if points else Estimate()
-            made.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
+            name.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
         ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
         at = last if last is not None else max(ends, default=None)
         self._show_words(figure, f"{figure.x.label} {number(at, figure.x.form)}")
@@ -242,7 +402,6 @@ class FigureView(QWidget):
 
 
 def _stroke(series: Series | Curve) -> str:
-    """Return the name of a line after how it is drawn."""
     return f"{'╍╍' if series.dashed else '━━'} {series.name}"
 
 
@@ -258,7 +417,6 @@ class FiguresView(QWidget):
     export_failed = Signal(str)
 
     def __init__(self) -> None:
-        """Empty until `set_figures`."""
         super().__init__()
         on_ground(self, "surface")
         self.figures: Sequence[Figure] = ()
@@ -297,7 +455,6 @@ class FiguresView(QWidget):
         self._export.setEnabled(bool(figures))
 
     def choose(self, place: int) -> None:
-        """Show the figure at a place."""
         if place < len(self.figures):
             self._place = place
             self._list.setCurrentIndex(place)
@@ -315,27 +472,25 @@ class FiguresView(QWidget):
             page.setGeometry(self.window().geometry())
             column(self.view, owner=page)
             bind(page, "Z", page.reject, "Show the figure in its place again")
-            page.finished.connect(self._reduce)
+
+            def reduce() -> None:
+                self._page = None
+                self._column.addWidget(self.view)
+                self.view.show()
+                self.view.setFocus()
+                page.deleteLater()
+
+            page.finished.connect(reduce)
             page.open()
             self.view.setFocus()
-
-    def _reduce(self) -> None:
-        page, self._page = self._page, None
-        self._column.addWidget(self.view)
-        self.view.show()
-        self.view.setFocus()
-        if page is not None:
-            page.deleteLater()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.enlarge()
 
     def show_named(self, name: str) -> None:
-        """Show the figure of that name."""
         self.choose([figure.name for figure in self.figures].index(name))
 
     def export(self, path: Path) -> None:
-        """Write the figure on show: a table for `.csv`, else a picture. Raises OSError."""
         self._export.export(path)
 
     def _leave_for(self, links: tuple[Link, ...], turn: int) -> None:
@@ -351,6 +506,6 @@ class FiguresView(QWidget):
         self._list.addItems([figure.title for figure in figures])
         self._list.setVisible(len(figures) > MOST_SWITCHES)
         for place, figure in enumerate(figures if len(figures) <= MOST_SWITCHES else ()):
-            made = switch(figure.short or figure.title, figure.title)
-            self._switches.addButton(made, place)
-            self._head.insertWidget(place, made)
+            one = switch(figure.short or figure.title, figure.title)
+            self._switches.addButton(one, place)
+            self._head.insertWidget(place, one)

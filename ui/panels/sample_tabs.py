@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.metrics.metric import METRICS, Metric, metric
-from rtc_inspector.core.metrics.output_match import parted
+from rtc_inspector.core.metrics.output_match import matches
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Form, TestResult
 from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox
@@ -307,7 +307,9 @@ class TestsPanel(QWidget):
         self._verdict, self._tests = verdict, tests
         self._path, self._span, self._covering = path, span or range(0), covering
         self._gave, self._before = _outputs(tests), _outputs(before or ())
-        self._parted = frozenset(parted(self._gave, self._before)) if before is not None else None
+        found = matches(self._gave, self._before) if before is not None else {}
+        parted = frozenset(test for test, same in found.items() if not same)
+        self._parted = parted if before is not None else None
         for place in (GAVE, BEFORE):
             self.table.setColumnHidden(place, before is None)
         self.table.setColumnHidden(MESSAGE, before is not None)

@@ -88,7 +88,6 @@ class LookedAt:
     file: str = ""
 
     def same_run(self, other: LookedAt) -> bool:
-        """Return whether both are the same run of the same database."""
         return (self.database, self.run) == (other.database, other.run)
 
 
@@ -129,7 +128,6 @@ class _Growth:
 
     @property
     def own(self) -> list[ItemRow]:
-        """Return the items that count in the run's figures."""
         return [item for item in self.items.values() if item.admitted and not item.extra]
 
     def takes(self, event: Stored) -> bool:
@@ -217,7 +215,6 @@ class Wanted:
     file: str = ""
 
     def among(self, runs: Sequence[RunRow]) -> RunRow | None:
-        """Return the run that is wanted among these, or None when there is none."""
         if self.run_id is not None:
             return next((run for run in runs if run.id == self.run_id), None)
         return next((run for run in reversed(runs) if self._fits(run)), None)
@@ -232,12 +229,10 @@ class Library:
     """Readers of one database file, by thread."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it is opened at the first question."""
         self.path = path
         self._readers: dict[int, Reader] = {}
 
     def ask(self, question: Callable[[Reader], T]) -> T:
-        """Answer with this thread's connection. Raises StoreError."""
         from rtc_inspector.core.run.results import open_reader  # in the background: the window stands sooner
 
         # SQLite lets a connection be used by the thread alone that opened it.
@@ -247,7 +242,6 @@ class Library:
         return question(self._readers[thread])
 
     def close_here(self) -> None:
-        """Close this thread's connection."""
         reader = self._readers.pop(threading.get_ident(), None)
         if reader is not None:
             reader.close()
@@ -270,32 +264,25 @@ def look(
     """
     if not library.path.exists():
         return None if known == ABSENT else Overview(ABSENT, ())
-    return library.ask(partial(_look_at, wanted, known, before, tried, heard))
 
+    def read(reader: Reader) -> Overview | None:
+        change = reader.change_count()
+        if change == known and not heard:
+            return None
+        grown = before.grown(heard, reader) if before is not None and heard else None
+        runs = tuple(reader.runs(at_hand=grown.run if grown is not None else None))
+        chosen = wanted.among(runs)
+        if grown is not None and grown.run is not None and chosen is not None and chosen.id == grown.run.id:
+            return replace(grown, change=change, runs=runs, run=chosen)
+        if chosen is None:
+            return Overview(change, runs)
+        # A run row counts its changes: an equal one means that nothing of this run was written.
+        if before is not None and chosen == before.run and before.tried == tried:
+            return replace(before, change=change, runs=runs)
+        items = tuple(_settled(reader.items(chosen.id), chosen, tried))
+        return Overview(change, runs, chosen, items, tuple(by_file(items)), tried)
 
-def _look_at(
-    wanted: Wanted,
-    known: int | None,
-    before: Overview | None,
-    tried: int | None,
-    heard: Sequence[Stored],
-    reader: Reader,
-) -> Overview | None:
-    change = reader.change_count()
-    if change == known and not heard:
-        return None
-    grown = before.grown(heard, reader) if before is not None and heard else None
-    runs = tuple(reader.runs(at_hand=grown.run if grown is not None else None))
-    chosen = wanted.among(runs)
-    if grown is not None and grown.run is not None and chosen is not None and chosen.id == grown.run.id:
-        return replace(grown, change=change, runs=runs, run=chosen)
-    if chosen is None:
-        return Overview(change, runs)
-    # A run row counts its changes: an equal one means that nothing of this run was written.
-    if before is not None and chosen == before.run and before.tried == tried:
-        return replace(before, change=change, runs=runs)
-    items = tuple(_settled(reader.items(chosen.id), chosen, tried))
-    return Overview(change, runs, chosen, items, tuple(by_file(items)), tried)
+    return library.ask(read)
 
 
 def _settled(items: Sequence[ItemRow], run: RunRow, tried: int | None) -> Iterator[ItemRow]:
@@ -325,7 +312,6 @@ class Inspection(QObject):
     trace_changed = Signal(object)
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
-        """Start without a database."""
         super().__init__(parent)
         self._gateway = gateway
         self._library: Library | None = None
@@ -347,7 +333,6 @@ class Inspection(QObject):
 
     @property
     def database(self) -> Path | None:
-        """Return the open file."""
         return self._library.path if self._library else None
 
     @property
@@ -357,12 +342,10 @@ class Inspection(QObject):
 
     @property
     def run(self) -> RunRow | None:
-        """Return the run that is shown."""
         return self.overview.run if self.overview else None
 
     @property
     def item(self) -> ItemRow | None:
-        """Return the region that is chosen, as last read."""
         return None if self.looked_at.item is None else self._by_id.get(self.looked_at.item)
 
     def open(self, database: Path, wanted: Wanted | None = None) -> None:
@@ -375,12 +358,10 @@ class Inspection(QObject):
         self._look()
 
     def close(self) -> None:
-        """Look at nothing but the project."""
         self._release()
         self._go(None)
 
     def choose_run(self, wanted: Wanted, item: int | None = None, sample: int | None = None) -> None:
-        """Show another run, and an item and a sample of it as soon as they are read."""
         # The first reading of this very run is under way: to begin again would only show it later.
         if wanted == self._wanted and self._looking and self.overview is None and item is None:
             return
@@ -389,7 +370,6 @@ class Inspection(QObject):
         self.refresh()
 
     def _release(self) -> None:
-        """Let go of the database that is open."""
         self._timer.stop()
         if self._library is not None:
             for lane in LANES:
@@ -425,7 +405,6 @@ class Inspection(QObject):
         self.moved.emit(before, now)
 
     def knows(self, item_id: int) -> bool:
-        """Return whether a region of this id was read."""
         return item_id in self._by_id
 
     def choose_item(self, item_id: int | None, sample_id: int | None = None) -> None:
@@ -436,12 +415,10 @@ class Inspection(QObject):
         self._tell_item()
 
     def note_sample(self, sample_id: int | None) -> None:
-        """Take note of the sample that is on show now."""
         if self.looked_at.item is not None:
             self._move(replace(self.looked_at, sample=sample_id))
 
     def note_file(self, name: str) -> None:
-        """Take note of the file that the code shows now; empty for none."""
         if name != self.looked_at.file:
             before, self.looked_at = self.looked_at, replace(self.looked_at, file=name)
             self.moved.emit(before, self.looked_at)
@@ -491,20 +468,18 @@ class Inspection(QObject):
             return
         asked = self.looked_at
 
-        def unless_moved(tell: Callable[[Any], None], said: Any) -> None:
+        def unless_moved(hear: Callable[[Any], None], answer: Any) -> None:
             now = self.looked_at
             if now.same_run(asked) if of_run else now.database == asked.database:
-                tell(said)
+                hear(answer)
 
         fail = partial(unless_moved, on_error or self._gateway.failed.emit)
         self._gateway.submit(key, partial(self._library.ask, question), partial(unless_moved, on_result), fail, lane)
 
     def report(self, error: Exception) -> None:
-        """Say an error that nobody else says."""
         self._gateway.failed.emit(error)
 
     def forget(self, key: str) -> None:
-        """Drop the answer to an earlier question that nobody waits for any more."""
         self._gateway.cancel(key)
 
     def _look(self, force: bool = False) -> None:
@@ -512,14 +487,12 @@ class Inspection(QObject):
             return
         self._looking, self._began = True, time.monotonic()
         # Only a running run can be killed; one that ended is read again when something is committed.
-        stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
+        unfinished = self.overview is not None and any(run.status == "running" for run in self.overview.runs)
+        stale = unfinished and self._began - self._last_look > IDLE_LOOK
         known = self.overview.change if self.overview and not (force or stale) else None
         heard, self._heard = self._heard, []
         work = partial(look, self._library, self._wanted, known, self.overview, self._tried, () if force else heard)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
-
-    def _unfinished(self) -> bool:
-        return self.overview is not None and any(run.status == "running" for run in self.overview.runs)
 
     def _take(self, overview: Overview | None) -> None:
         """Pass on what was read; look again after a pause that grows with the time reading took."""
@@ -542,7 +515,8 @@ class Inspection(QObject):
         self._move(self._seen(overview, items))
         self.overview, self._by_id = overview, items
         self.overview_changed.emit(overview)
-        if overview.run is not None and _run_id(before) != overview.run.id:
+        shown_run = before.run.id if before is not None and before.run is not None else None
+        if overview.run is not None and shown_run != overview.run.id:
             self.run_chosen.emit(overview.run)
         # Only now are the regions of the other run known.
         if (shown is None) != (self.item is None):
@@ -566,8 +540,9 @@ class Inspection(QObject):
 
     def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:
         """Read the chosen region's trace again when something may have come to it, counted or not."""
-        item, run = self.item, self.run
-        if item is not None and self._trace is not None and self._trace.item.id == item.id and self._told_all(before):
+        item, run, now = self.item, self.run, self.overview
+        all_heard = now is not None and before is not None and now.heard > before.heard
+        if item is not None and self._trace is not None and self._trace.item.id == item.id and all_heard:
             if self._news or self._trace.item != item:
                 self._show_trace(self._trace)
             return
@@ -584,11 +559,6 @@ class Inspection(QObject):
             self._last_error = str(error)
             self._gateway.failed.emit(error)
 
-    def _told_all(self, before: Overview | None) -> bool:
-        """Return whether all that was stored since the last look was heard."""
-        now = self.overview
-        return now is not None and before is not None and now.heard > before.heard
-
     def _read_trace(self, item_id: int) -> None:
         self._news, self._trace = [], None
         self.ask("trace", partial(read_trace, item_id), self._show_trace)
@@ -602,10 +572,6 @@ class Inspection(QObject):
         self._news = []
         ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
         self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
-
-
-def _run_id(overview: Overview | None) -> int | None:
-    return overview.run.id if overview and overview.run else None
 
 
 SHORTEST_REST = 500
@@ -633,7 +599,6 @@ class Rereading(QObject):
 
     @property
     def busy(self) -> bool:
-        """Return whether it reads or rests."""
         return self._asking or self._rest.isActive()
 
     def ask(
@@ -660,7 +625,6 @@ class Rereading(QObject):
         self._inspection.ask(self._key, question, answer, refuse, lane=self._lane, of_run=False)
 
     def forget(self) -> None:
-        """Drop the question under way, and rest no longer."""
         self._inspection.forget(self._key)
         self._rest.stop()
         # Nobody will tell that the question that was dropped has ended.

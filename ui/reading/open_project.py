@@ -30,7 +30,6 @@ class OpenProject(QObject):
     lent = Signal(str, str)
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
-        """Start without a project."""
         super().__init__(parent)
         self.gateway = gateway
         self.root: Path | None = None
@@ -50,21 +49,20 @@ class OpenProject(QObject):
 
     def lend(self, root: Path, path: str) -> None:
         """Read one file now, while the others are still to come; why it cannot be read the others will say."""
-        if self.codebase is None or self.codebase.root != root:
-            self.gateway.submit("one file", partial(_read_one, root, path), partial(self._take_one, path), ignore)
 
-    def _take_one(self, path: str, text: str) -> None:
-        if self.codebase is None:
-            self.lent.emit(path, text)
+        def take(text: str) -> None:
+            if self.codebase is None:
+                self.lent.emit(path, text)
+
+        if self.codebase is None or self.codebase.root != root:
+            self.gateway.submit("one file", partial(_read_one, root, path), take, ignore)
 
     def close(self) -> None:
-        """Have no project."""
         self.gateway.cancel("project")
         self._forget()
         self.root, self.codebase = None, None
 
     def reload(self) -> None:
-        """Read the same project again."""
         if self.root is not None:
             self.open(self.root, self._needs_python)
 
@@ -80,7 +78,6 @@ class OpenProject(QObject):
         self.gateway.submit(CHECKED, partial(_check, self._checking, codebase), self._take_checked)
 
     def _forget(self) -> None:
-        """Drop what was asked of the files as they were."""
         self.gateway.cancel(CHECKED)
         if self._checking is not None:
             self._checking.stop()
@@ -100,7 +97,6 @@ class OpenProject(QObject):
 
 
 def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
-    """Return the project's files, and whether it has a history."""
     from rtc_inspector.core.oracle.command.commands import shown_languages
     from rtc_inspector.core.source.codebase import open_codebase  # in the background: the window opens sooner
     from rtc_inspector.core.source.git import in_repository
@@ -108,19 +104,15 @@ def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     history = in_repository(root)
     languages = shown_languages(root)
     codebase = open_codebase(root, compiled=False, languages=languages, needed=needs_python and not history)
-    return _as_known(codebase), history
-
-
-def _as_known(codebase: Codebase) -> Codebase:
-    """Return the codebase; in a generated project the problems' programs are as their file has them."""
-    if not (keys := origin_of(codebase.root).keys):
-        return codebase
-    files = (replace(file, text=without_binding(file.text)) if file.path in keys else file for file in codebase.files)
-    return replace(codebase, files=tuple(files))
+    if keys := origin_of(
+        codebase.root
+    ).keys:  # in a generated project programs are shown as the problems' file has them
+        files = (replace(f, text=without_binding(f.text)) if f.path in keys else f for f in codebase.files)
+        codebase = replace(codebase, files=tuple(files))
+    return codebase, history
 
 
 def _check(checking: Checking, codebase: Codebase) -> Codebase:
-    """Return the same codebase if every file of it compiles."""
     from rtc_inspector.core.source.codebase import without
 
     broken = checking.broken()

@@ -11,9 +11,9 @@ from typing import Any
 from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
-from rtc_inspector.core.analyses.registry import analyse
+from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.comparison import words
-from rtc_inspector.core.comparison.comparison import Comparison, Pair, scatter
+from rtc_inspector.core.comparison.comparison import Comparison, scatter
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Figure
 from rtc_inspector.core.kinds import Measure, few, role_title, task
@@ -67,7 +67,6 @@ class Trip:
 
     @property
     def instructive(self) -> bool:
-        """Return whether it shows how a description that is no copy lost what the tests ask for."""
         return not self.recites and any(code.outcome == "fail" and code.failed for code in self.codes)
 
 
@@ -76,21 +75,21 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
     samples = reader.samples(item.id)
     by_id = {sample.id: sample for sample in samples}
     words = {sample.id for sample in samples if sample.form == Form.TEXT}
-    made: list[Trip] = []
+    found: list[Trip] = []
     alone: dict[str, list[Code]] = {}
     for sample in samples:
         if sample.id in words:
             codes = [_code(reader, item, code, by_id) for code in samples if code.parent_id == sample.id]
             by = "" if sample.author == "model" else f" (by {sample.author})"
             recited = f"{sample.recitation:.2f}" if recites(sample) else ""
-            made.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recited, codes))
+            found.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recited, codes))
         elif sample.parent_id not in words:
             title = f"(no description: the {role_title(item.task, sample.role)})"
             if title not in alone:
                 alone[title] = []
-                made.append(Trip(title, "", alone[title]))
+                found.append(Trip(title, "", alone[title]))
             alone[title].append(_code(reader, item, sample, by_id))
-    return made
+    return found
 
 
 def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
@@ -114,8 +113,8 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int
     tone = "pass" if verdict.outcome == "pass" else "muted" if verdict.outcome in UNCOUNTED else "notpass"
     detail = verdict.detail.removeprefix(verdict.outcome).strip()  # it may begin with what the sign says already
     shown = sign(verdict.outcome)
-    said = f"{shown.symbol} {shown.word.capitalize()}"
-    return Code(verdict.outcome, tone, said, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]), sides)
+    signed_word = f"{shown.symbol} {shown.word.capitalize()}"
+    return Code(verdict.outcome, tone, signed_word, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]), sides)
 
 
 def _short(test: TestResult) -> TestResult:
@@ -157,25 +156,6 @@ SHOWN = 20
 """Regions in each of the two lists, halved until the page is small enough."""
 LARGEST = 4_900_000
 """Bytes of a page."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One region, or edit with its rows, with its traces; `open` where the page begins with them unfolded."""
-
-    item: ItemRow
-    trips: list[Trip]
-    edit: list[dict[str, Any]]
-    open: bool = False
-
-
-@dataclass(frozen=True)
-class Group:
-    """The first regions of a list; `total` is how many it has."""
-
-    title: str
-    total: int
-    shown: list[Shown]
 
 
 def write_report(reader: Reader, run_id: int, out: Path) -> None:
@@ -220,14 +200,15 @@ def small_enough(make: Callable[[int], str]) -> str:
 def template(name: str) -> Template:
     """Return the template of a page, of that name in `resources/report`."""
     # Code, answers and messages of models come into the page: nothing of theirs may be taken for HTML.
-    made = Environment(autoescape=True, trim_blocks=True)
-    made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value, heading=_heading)
-    made.globals["style"] = Markup(resource("report", "style.css"))
-    made.globals["drawn"] = drawn
-    traces: Any = made.from_string(resource("report", "traces.html.jinja")).module
-    figures: Any = made.from_string(resource("report", "figures.html.jinja")).module
-    made.globals.update(traces=traces.traces, rows=traces.rows, figures=figures.figures)
-    return made.from_string(resource("report", name))
+    pages = Environment(autoescape=True, trim_blocks=True)
+    pages.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value)
+    pages.filters["heading"] = lambda item: presenter(item).heading(item)
+    pages.globals["style"] = Markup(resource("report", "style.css"))
+    pages.globals["drawn"] = drawn
+    traces: Any = pages.from_string(resource("report", "traces.html.jinja")).module
+    figures: Any = pages.from_string(resource("report", "figures.html.jinja")).module
+    pages.globals.update(traces=traces.traces, rows=traces.rows, figures=figures.figures)
+    return pages.from_string(resource("report", name))
 
 
 def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) -> str:
@@ -240,6 +221,9 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     filed = any(item.has_file for item in counted)
     headline = kind.measure(kind.headline)
     values = [item.headline or 0.0 for item in counted]
+    # The mean with the interval that speaks for other files like these.
+    scale, continuous = (headline.lowest, headline.highest), headline.continuous
+    other = Estimate(*interval(values, *scale, clusters=paths, continuous=continuous)) if filed else None
     return template("report.html.jinja").render(
         run=run,
         noun=kind.noun,
@@ -250,70 +234,50 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
         growing=run.status in GROWING,
         files=len(set(paths)),
         headline=headline,
-        other=_for_other_files(headline, values, paths) if filed else None,
+        other=other,
         shown=figures,
         groups=_groups(reader, done, shown),
         provenance=provenance(run),
     )
 
 
-def _for_other_files(measure: Measure, values: Sequence[float], paths: Sequence[str]) -> Estimate:
-    """Return the mean with the interval that speaks for other files like these."""
-    scale = measure.lowest, measure.highest
-    return Estimate(*interval(values, *scale, clusters=paths, continuous=measure.continuous))
+def _groups(reader: Reader, done: Sequence[ItemRow], most: int) -> list[dict[str, Any]]:
+    """Return the lists of the page: the items with the worst headline, then those with the best, with their traces."""
 
+    def rank(item: ItemRow) -> tuple[object, ...]:
+        # The headline, then what can lie on both sides of 0, then the place.
+        signed = [item.measures.get(each.name, 0.0) for each in task(item.task).averaged if each.lowest < 0]
+        return (item.headline or 0.0, *signed, item.path, item.start)
 
-def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
-    """Return the lists of the page: the items with the worst headline, then those with the best."""
-    ranked = sorted(done, key=_rank)
+    ranked = sorted(done, key=rank)
     lists = {
         "Worst": [item for item in ranked if (item.headline or 0.0) < 1],
         "Best": [item for item in reversed(ranked) if (item.headline or 0.0) > 0],
     }
-    groups = [
-        Group(title, len(items), [Shown(item, trips(reader, item), edit_rows(item)) for item in items[:shown]])
-        for title, items in lists.items()
-    ]
-    _unfold(groups)
+    groups: list[dict[str, Any]] = []
+    for title, items in lists.items():
+        shown = [{"item": item, "trips": trips(reader, item), "edit": edit_rows(item)} for item in items[:most]]
+        groups.append({"title": title, "total": len(items), "shown": shown})
+    # Unfolded is the first trace from which something is learned, else the first: nobody unfolds forty by hand.
+    every = [each for group in groups for each in group["shown"]]
+    telling = (each for each in every if any(trip.instructive for trip in each["trips"]))
+    if every:
+        next(telling, every[0])["open"] = True
     return groups
 
 
-def _rank(item: ItemRow) -> tuple[object, ...]:
-    """Return a sort key: the headline, then what can lie on both sides of 0, then the place."""
-    signed = [item.measures.get(each.name, 0.0) for each in task(item.task).averaged if each.lowest < 0]
-    return (item.headline or 0.0, *signed, item.path, item.start)
-
-
-def _unfold(groups: Sequence[Group]) -> None:
-    """Open the first trace from which something is learned, else the first there is: nobody unfolds forty by hand."""
-    for group in groups:
-        for place, shown in enumerate(group.shown):
-            if any(trip.instructive for trip in shown.trips):
-                group.shown[place] = replace(shown, open=True)
-                return
-    for group in groups:
-        if group.shown:
-            group.shown[0] = replace(group.shown[0], open=True)
-            return
-
-
 def fraction(value: float | None) -> str:
-    """`0.21`."""
+    """Write `0.21`."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def signed(value: float | None) -> str:
-    """`+0.21`."""
+    """Write `+0.21`."""
     return "-" if value is None else f"{value:+.2f}"
 
 
 def _value(value: float | None, measure: Measure) -> str:
     return signed(value) if measure.lowest < 0 else fraction(value)
-
-
-def _heading(item: ItemRow) -> str:
-    """Return where the item's code stands; an item without a file has its key."""
-    return presenter(item).heading(item)
 
 
 def _interval(score: Estimate) -> str:
@@ -322,39 +286,21 @@ def _interval(score: Estimate) -> str:
     return f"95 % {score.low:.2f} to {score.high:.2f}"
 
 
-@dataclass(frozen=True)
-class ShownPair:
-    """One item with its traces in both runs. `edit`: rows of what people changed."""
-
-    pair: Pair
-    first: list[Trip]
-    second: list[Trip]
-    edit: list[dict[str, Any]]
-
-
 def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Path) -> None:
     """Write the page. Raises StoreError, and UserError when `out` cannot be written."""
     write_page(small_enough(partial(_render_comparison, reader, comparisons)), out)
 
 
 def _render_comparison(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> str:
-    return template("comparison.html.jinja").render(
-        comparisons=[
-            {
-                "all": each,
-                "scatter": drawn(scatter(each)),
-                "pairs": [_shown(reader, pair) for pair in each.disagreements[:shown]],
-                "disagreements": len(each.disagreements),
-            }
-            for each in comparisons
-        ],
-        words=words,
-        noun=task(comparisons[0].first.task).noun,
-        project=comparisons[0].first.project_name,
-    )
-
-
-def _shown(reader: Reader, pair: Pair) -> ShownPair:
-    # The item is the same in both runs, and so is what people changed.
-    edit = edit_rows(pair.first)
-    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit)
+    parts = []
+    for each in comparisons:
+        pairs = []
+        for pair in each.disagreements[:shown]:
+            traces = {"first": trips(reader, pair.first), "second": trips(reader, pair.second)}
+            # The item is the same in both runs, and so is what people changed.
+            pairs.append({"pair": pair, "edit": edit_rows(pair.first)} | traces)
+        total, picture = len(each.disagreements), drawn(scatter(each))
+        parts.append({"all": each, "scatter": picture, "pairs": pairs, "disagreements": total})
+    first = comparisons[0].first
+    names = {"noun": task(first.task).noun, "project": first.project_name}
+    return template("comparison.html.jinja").render(comparisons=parts, words=words, **names)

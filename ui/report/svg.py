@@ -62,9 +62,9 @@ class _Canvas:
     def draw(self, figure: Drawn) -> Iterator[Markup]:
         layout = self.layout
         yield from self._axes()
-        said = iter(marks(figure))
+        texts = iter(marks(figure))
         for curve in layout.curves:
-            yield from self._curve(curve, [next(said).text for _ in curve.points])
+            yield from self._curve(curve, [next(texts).text for _ in curve.points])
         if layout.curves:
             yield from self._names()
         if layout.diagonal:
@@ -85,7 +85,6 @@ class _Canvas:
                 yield _text(self.width - RIGHT, self.y(guide.at) - 4, guide.label, "end")
 
     def _axes(self) -> Iterator[Markup]:
-        """Draw levels with their values, ticks or names below, and what both axes mean."""
         across, up = self.layout.x, self.layout.y
         for value, words in up.ticks:
             dashes = Markup(' stroke-dasharray="4 4"') if value == 0 and up.low < 0 else ""
@@ -100,13 +99,13 @@ class _Canvas:
         yield _text(self.width - RIGHT, self.height - 6, across.label + MORE[across.better], "end")
         yield _text(4, 12, up.label + self.layout.sides + MORE[up.better], "start")
 
-    def _curve(self, curve: Curve, said: Sequence[str]) -> Iterator[Markup]:
+    def _curve(self, curve: Curve, texts: Sequence[str]) -> Iterator[Markup]:
         colour = _colour(curve.ink)
         ends = [(x, high) for x, _, high in curve.band] + [(x, low) for x, low, _ in reversed(curve.band)]
         yield Markup('<polygon points="{}" fill="{}" opacity=".14"/>').format(self._places(ends), colour)
         line = '<polyline points="{}" fill="none" stroke="{}" stroke-width="2" stroke-dasharray="{}"/>'
         yield Markup(line).format(self._places(curve.points), colour, "6 4" if curve.dashed else "")
-        for (x, y), words in zip(curve.points, said, strict=True) if curve.dotted else ():
+        for (x, y), words in zip(curve.points, texts, strict=True) if curve.dotted else ():
             yield Markup(_DOT).format(self.x(x), self.y(y), colour, words)
 
     def _places(self, points: Sequence[tuple[float, float]]) -> str:
@@ -148,7 +147,6 @@ class _Canvas:
             yield _line(x, self.y(span[0]), x, self.y(span[1]), colour)
 
     def _legend(self) -> Iterator[Markup]:
-        """Draw names in their colours, at the top right."""
         x = float(self.width - RIGHT)
         for name, ink in reversed(self.layout.names):
             yield _text(x, 12, f"■ {name}", "end", _colour(ink))
@@ -178,7 +176,6 @@ def _text(x: float, y: float, words: str, anchor: str, colour: str = "") -> Mark
 
 
 def _table(figure: Table) -> Markup:
-    """Draw a table: numbers to the right, bars as meters."""
     if not figure.rows:
         return Markup("" if figure.note else '<p class="muted">None.</p>')  # the note says so
     sides = [Markup("") if column.form == "text" else Markup(' class="n"') for column in figure.columns]
@@ -201,18 +198,17 @@ def _table(figure: Table) -> Markup:
 
 
 def _grid(figure: Grid) -> Markup:
-    """Draw a table of coloured cells; an undefined one is grey."""
     heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in figure.columns.names)
     lines = []
     for name, cells in cells_of(figure):
-        made = [Markup('<th scope="row">{}</th>').format(name)]
+        parts = [Markup('<th scope="row">{}</th>').format(name)]
         for cell in cells:
             look = Markup('class="undefined"')
             if cell.ink is not None:
                 share = 14 if cell.faded else 42
                 look = Markup('style="background:color-mix(in srgb,{} {}%,var(--bg))"').format(_colour(cell.ink), share)
-            made.append(Markup('<td {} title="{}">{}</td>').format(look, cell.tip, cell.words))
-        lines.append(Markup("<tr>{}</tr>").format(Markup("").join(made)))
+            parts.append(Markup('<td {} title="{}">{}</td>').format(look, cell.tip, cell.words))
+        lines.append(Markup("<tr>{}</tr>").format(Markup("").join(parts)))
     return Markup(
         '<div class="wide"><table class="heat"><caption>{}</caption><tr><th>{}</th>{}</tr>\n{}</table></div>'
     ).format(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure, Link
     from rtc_inspector.core.store.reader import Reader
     from rtc_inspector.core.types import Report
-    from rtc_inspector.ui.audit.page import AuditPage
+    from rtc_inspector.ui.compare.audit import AuditPage
 
 TICK = 200
 """Milliseconds between two looks at the progress."""
@@ -70,7 +70,7 @@ class Auditing(QObject):
     def page(self) -> AuditPage:
         """Return the page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
-            from rtc_inspector.ui.audit.page import AuditPage
+            from rtc_inspector.ui.compare.audit import AuditPage
 
             page = self._page = AuditPage()
             page.setParent(self._parts)
@@ -174,7 +174,7 @@ class Auditing(QObject):
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
     """Return the figures, and how many samples have no scores yet."""
-    from rtc_inspector.core.analyses.judged import unscored  # in the background: the window opens sooner
-    from rtc_inspector.core.analyses.registry import analyse
+    from rtc_inspector.core.analyses.analyse import analyse
+    from rtc_inspector.core.analyses.audit import unscored  # in the background: the window opens sooner
 
     return analyse(reader, run_ids, "audit", chosen), unscored(reader, run_ids)

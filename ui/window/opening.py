@@ -144,7 +144,7 @@ def _load_for_a_region() -> None:
 
 def _load_rest() -> None:
     """Load, once everything is on show, what labels and figures are made with."""
-    ours = "core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.registry"
+    ours = "core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.analyse"
     for name in (*(f"rtc_inspector.{each}" for each in ours), "scipy.special"):
         import_module(name)
 

@@ -80,7 +80,7 @@ def _report(run_id: int, path: Path, reader: Reader) -> Path:
 
 
 def _audit(run_ids: Sequence[int], chosen: Mapping[str, str], path: Path, reader: Reader) -> Path:
-    from rtc_inspector.core.analyses.registry import analyse  # as above
+    from rtc_inspector.core.analyses.analyse import analyse  # as above
     from rtc_inspector.ui.report.page import write_figures
 
     write_figures(reader, run_ids, analyse(reader, run_ids, "audit", chosen), path)

@@ -17,7 +17,7 @@ class Analysis(Protocol):
     """A function from stored rows to figures."""
 
     def __call__(self, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterable[Figure]:
-        """The figures of these runs, at least one. `chosen`: by the name of a `Choice`; absent takes its first."""
+        """Yield the figures of these runs. `chosen`: by the name of a `Choice`; absent takes its first."""
 
 
 ANALYSES: Mapping[str, Analysis] = MappingProxyType(
@@ -38,7 +38,7 @@ SCORED = frozenset({"audit"})
 def analyse(
     reader: Reader, run_ids: Sequence[int], only: str | None = None, chosen: Mapping[str, str] = MappingProxyType({})
 ) -> list[Figure]:
-    """The figures of every analysis that a run's kind names, or of `only` that one; runs of one kind go together.
+    """Return the figures of every analysis that a run's kind names, or of `only` that one; one kind's runs go together.
 
     A run that is one of a series is ranked with the others of its series, whatever its kind.
 

@@ -34,7 +34,6 @@ class AuditPage(QWidget):
     export_failed = Signal(str)
 
     def __init__(self) -> None:
-        """Empty until `show_figures`."""
         super().__init__()
         self.setAccessibleName("Metric audit")
         self.finding = label("", wrap=True, selectable=True)
@@ -49,9 +48,6 @@ class AuditPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._body)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         self.progress = QProgressBar()
         self.progress.setAccessibleName("Scoring")
         self.progress.setMaximumWidth(220)
@@ -69,14 +65,12 @@ class AuditPage(QWidget):
         self.score_button.hide()
 
     def say(self, title: str, text: str) -> None:
-        """Show words in the place of figures."""
         self._empty.say(title, text)
         self.finding.clear()
         self.score_button.hide()
         self._stack.setCurrentWidget(self._empty)
 
     def show_progress(self, progress: tuple[int, int] | None) -> None:
-        """Show how many samples are scored, of how many, with a button to stop; None while nothing is being scored."""
         self.progress.setVisible(progress is not None)
         self.stop_button.setVisible(progress is not None)
         self.score_button.setEnabled(progress is None)
@@ -86,7 +80,6 @@ class AuditPage(QWidget):
             self.progress.setValue(done)
 
     def show_figures(self, figures: Sequence[Figure], unscored: int) -> None:
-        """Show other figures, or the same ones with other values; what is looked at stays."""
         self.score_button.setVisible(unscored > 0)
         self.score_button.setText(f"Score {unscored:,} samples" if unscored != 1 else "Score 1 sample")
         first = next((figure for figure in figures if figure.name == SUMMARY), None)
@@ -96,7 +89,7 @@ class AuditPage(QWidget):
             self._empty.say("Nothing to show yet", "Score the samples: that takes some milliseconds for each.")
             self._stack.setCurrentWidget(self._empty)
             return
-        said = [isinstance(figure, Table | Sentence) for figure in rest]
+        in_words = [isinstance(figure, Table | Sentence) for figure in rest]
         for view, kind in ((self.drawings, False), (self.tables, True)):
-            view.set_figures([figure for figure, each in zip(rest, said, strict=True) if each == kind])
+            view.set_figures([figure for figure, each in zip(rest, in_words, strict=True) if each == kind])
         self._stack.setCurrentWidget(self._body)
