@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol
 
 from rtc_inspector.core.analyses import audit, benchmark, chain, directive, marginals, ranking, scores
 from rtc_inspector.core.errors import UserError
@@ -12,14 +11,8 @@ from rtc_inspector.core.figures import Figure
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.reader import Reader
 
-
-class Analysis(Protocol):
-    """A function from stored rows to figures."""
-
-    def __call__(self, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterable[Figure]:
-        """Yield the figures of these runs. `chosen`: by the name of a `Choice`; absent takes its first."""
-
-
+Analysis = Callable[[Reader, Sequence[int], Mapping[str, str]], Iterable[Figure]]
+"""Makes figures of runs, at least one; what is chosen stands under the name of its `Choice`, whose first is usual."""
 ANALYSES: Mapping[str, Analysis] = MappingProxyType(
     {
         "ranking": ranking.figures,

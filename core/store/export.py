@@ -12,14 +12,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.packages import install_command
-from rtc_inspector.core.store.labels import LINE_END, write_lines
+from rtc_inspector.core.store.labels import LINE_END, write_lines, write_records
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, Row, RunRow, SampleRow
 from rtc_inspector.core.types import Form
@@ -44,15 +44,12 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
 
     Lists (tests) and what has names of its own (facets, origin) are written as JSON. Raises StoreError, OSError.
     """
-    writer: csv.DictWriter[str] | None = None
-    count = 0
-    for row in export_rows(reader, run_id):
-        if writer is None:
-            writer = csv.DictWriter(stream, row.keys(), lineterminator=LINE_END)
-            writer.writeheader()
-        writer.writerow({key: json.dumps(v) if isinstance(v, (list, dict)) else v for key, v in row.items()})
-        count += 1
-    return count
+    rows = export_rows(reader, run_id)
+    first = next(rows, None)
+    if first is None:
+        return 0
+    csv.writer(stream, lineterminator=LINE_END).writerow(first)
+    return write_records(chain([first], rows), stream)
 
 
 def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:

@@ -58,11 +58,15 @@ def write_lines(rows: Iterable[Row], stream: TextIO) -> int:
 
 def write_labels_csv(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
     """Write a header and one record a label to a stream opened with `newline=""`; return the number of records."""
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator=LINE_END)
-    writer.writeheader()
-    count = 0
-    for row in label_rows(reader, runs):
-        writer.writerow(row)
+    csv.writer(stream, lineterminator=LINE_END).writerow(COLUMNS)
+    return write_records(label_rows(reader, runs), stream)
+
+
+def write_records(rows: Iterable[Row], stream: TextIO) -> int:
+    """Write one record of comma-separated values a row, lists and mappings as JSON; return their number."""
+    writer, count = csv.writer(stream, lineterminator=LINE_END), 0
+    for row in rows:
+        writer.writerow(json.dumps(v) if isinstance(v, (list, dict)) else v for v in row.values())
         count += 1
     return count
 

@@ -73,7 +73,7 @@ class Reader:
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
         """Open a file that exists; `interval` bounds the scores, without it they are means only.
 
-        Raises StoreError: absent, newer, foreign, damaged, cut off, no database.
+        Raises StoreError: absent, of another version, foreign, damaged, no database.
         """
         path = canonical(path)
         return cls(open_readable(path), path, interval)

@@ -54,7 +54,7 @@ class Store:
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
         """Open or create the file; `interval` bounds the scores `reader` gives.
 
-        Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
+        Raises StoreError: locked, of another version, foreign, damaged, no database, disk full, no such folder.
         """
         path = canonical(path)
         # sqlite-utils would run whatever plugins are installed in this Python on every database that is opened.
