@@ -398,8 +398,9 @@ class Reader:
     def _values(self, sql: str, key: int) -> dict[Any, dict[str, float]]:
         """Return an answer's last column by its first two: what they are of (an item, a file, a sample), and name."""
         found: dict[Any, dict[str, float]] = {}
-        for of, name, value in (row.values() for row in self._rows(sql, key)):
-            found.setdefault(of, {})[name] = value
+        with self._lock, explained(self._path):
+            for of, name, value in self._db.execute(sql, (key,)):
+                found.setdefault(of, {})[name] = value
         return found
 
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
