@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
-    """Yield the rows of `Reader.files`, with names: counts of admitted and complete regions, means of what is known."""
+    """Yield the files of items, by path: how many items are admitted and done, and means of what is known of them."""
     files: dict[str, list[ItemRow]] = defaultdict(list)
     for item in items:
         if not item.extra and item.path:
