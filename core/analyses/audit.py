@@ -99,9 +99,9 @@ class Judged:
         """Return the AUC of each metric for which it is defined, over the candidates that have the metric."""
         found = {}
         for name, values in self.columns.items():
-            known = self.known(name)
-            clusters = numbered(self.clusters[known].tolist())
-            if len(set(values[known])) > 1 and (area := clustered_auc(values[known], self.passed[known], clusters)):
+            mask = self.known(name)
+            clusters = numbered(self.clusters[mask].tolist())
+            if len(set(values[mask])) > 1 and (area := clustered_auc(values[mask], self.passed[mask], clusters)):
                 found[name] = area
         return found
 
@@ -200,12 +200,12 @@ def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
     """Return bounds, centre and moments (the paper's Tables 3 and 4)."""
     rows = []
     for name, values in judged.columns.items():
-        known = judged.known(name)
-        found, about = shape(values[known]), metric(name)
-        places = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
+        mask = judged.known(name)
+        found, about = shape(values[mask]), metric(name)
+        places = np.flatnonzero(mask)[np.argsort(values[mask], kind="stable")]
         cells = (found.lowest, found.highest, found.mean, found.median, found.midhinge, found.sd)
         theory = f"{about.lowest:g} to {about.highest:g}"
-        moments = (found.skewness, found.kurtosis, int(known.sum()))
+        moments = (found.skewness, found.kurtosis, int(mask.sum()))
         rows.append(fig.Row((about.short, theory, *cells, *moments), links=judged.ordered(places[::-1])))
     return fig.Table(
         name="shape",
@@ -346,17 +346,17 @@ def validity(judged: Judged) -> fig.Table:
     passing = judged.passed.astype(np.float64)
     rows = []
     for name, values in judged.columns.items():
-        known = judged.known(name, EFFORT)
-        here, clusters = values[known], numbered(judged.clusters[known].tolist())
-        with_pass = correlation(here, passing[known], clusters)
-        inside = within(here, judged.passed[known], clusters)
-        effort = judged.columns[EFFORT][known]
+        mask = judged.known(name, EFFORT)
+        here, clusters = values[mask], numbered(judged.clusters[mask].tolist())
+        with_pass = correlation(here, passing[mask], clusters)
+        inside = within(here, judged.passed[mask], clusters)
+        effort = judged.columns[EFFORT][mask]
         same = name == EFFORT
         tau_b, rho = (None, None) if same else (tau(here, effort), rank_correlation(here, effort, clusters))
         area = judged.aucs.get(name)
         cells = (short(name), area_of(area) if area else None, estimated(with_pass))
         p = p_text(with_pass.p if with_pass else None)
-        others = (p, *map(estimated, (inside, tau_b, rho)), int(known.sum()))
+        others = (p, *map(estimated, (inside, tau_b, rho)), int(mask.sum()))
         rows.append(fig.Row((*cells, *others), links=judged.ordered(judged.misleading(name, high=True))))
     return fig.Table(
         name="validity",
@@ -380,10 +380,10 @@ def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
         if name == EFFORT or name not in judged.aucs or EFFORT not in judged.aucs:
             continue
         # On the same samples, or the difference would be that of the samples.
-        known = judged.known(name, EFFORT)
-        clusters = numbered(judged.clusters[known].tolist())
+        mask = judged.known(name, EFFORT)
+        clusters = numbered(judged.clusters[mask].tolist())
         one, other = (
-            clustered_auc(judged.columns[each][known], judged.passed[known], clusters) for each in (name, EFFORT)
+            clustered_auc(judged.columns[each][mask], judged.passed[mask], clusters) for each in (name, EFFORT)
         )
         if one is not None and other is not None:
             found.append((name, one.value - other.value, auc_difference_p(one, other)))
@@ -566,11 +566,11 @@ def _notes(judged: Judged) -> Iterator[fig.Sentence]:
         remarks.append(f"{counted(judged.unscored, 'judged sample')} not scored yet: {_WAIT}")
     absent: dict[int, list[str]] = {}
     for name, values in judged.columns.items():
-        known = values[judged.known(name)]
-        if len(set(known)) == 1:
-            remarks.append(f"{short(name)} is {known[0]:.2f} for all: no correlation.")
-        if len(known) < len(values):
-            absent.setdefault(len(values) - len(known), []).append(short(name))
+        defined = values[judged.known(name)]
+        if len(set(defined)) == 1:
+            remarks.append(f"{short(name)} is {defined[0]:.2f} for all: no correlation.")
+        if len(defined) < len(values):
+            absent.setdefault(len(values) - len(defined), []).append(short(name))
     remarks += [
         f"Not defined for {counted(missing, 'sample')}: {', '.join(names)}." for missing, names in absent.items()
     ]
@@ -635,13 +635,13 @@ def agreement(judged: Judged) -> fig.Grid:
     cells = []
     for at, row in enumerate(names):
         for column in names[: at + 1]:
-            known = judged.known(row, column)
-            one, other = judged.columns[row][known], judged.columns[column][known]
+            mask = judged.known(row, column)
+            one, other = judged.columns[row][mask], judged.columns[column][mask]
             found = tau(one, other)
             if found is None:
                 continue
             apart = np.abs(np.argsort(np.argsort(one)) - np.argsort(np.argsort(other)))
-            links = judged.ordered(np.flatnonzero(known)[np.argsort(-apart, kind="stable")])
+            links = judged.ordered(np.flatnonzero(mask)[np.argsort(-apart, kind="stable")])
             value = Estimate(found.value, n=found.n)
             cells.append(fig.Cell(short(row), short(column), value, links=links))
             if row != column:
@@ -792,8 +792,8 @@ def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]])
         )
     ranked = []
     for name in judged.columns:
-        known = [(values[name], share) for share, values in means if name in values]
-        found = correlation(*(np.array(side) for side in zip(*known, strict=True))) if len(known) >= FEWEST else None
+        points = [(values[name], share) for share, values in means if name in values]
+        found = correlation(*(np.array(side) for side in zip(*points, strict=True))) if len(points) >= FEWEST else None
         low, high = (found and fisher_interval(found.value, found.n)) or (None, None)
         separated = _told_apart(judged.means(name))
         r = Estimate(found.value, low, high, found.n) if found and separated else None

@@ -179,11 +179,11 @@ class View:
         )
 
     def ordered(self, axis: str, values: Iterable[str]) -> list[str]:
-        known = set(values)
+        wanted = set(values)
         if axis == "facet":
-            return sorted(known, key=lambda bucket: (int(bucket.partition("-")[0] or 0), bucket))
+            return sorted(wanted, key=lambda bucket: (int(bucket.partition("-")[0] or 0), bucket))
         order = {"variant": VARIANTS, "measure": tuple(TASKS), "run": tuple(self.models)}[axis]
-        return [value for value in order if value in known]
+        return [value for value in order if value in wanted]
 
     def title(self, axis: str, value: str) -> str:
         return {"measure": TASKS, "run": self.models}.get(axis, {}).get(value, value or "unknown")
@@ -295,8 +295,8 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
 
 
 def _adjusted(ps: Mapping[tuple[str, str], float | None]) -> dict[tuple[str, str], float]:
-    known = {key: p for key, p in ps.items() if p is not None}
-    return dict(zip(known, holm(list(known.values())), strict=True))
+    defined = {key: p for key, p in ps.items() if p is not None}
+    return dict(zip(defined, holm(list(defined.values())), strict=True))
 
 
 def _power(cells: Mapping[tuple[str, str], Changes], tested: int, fewest: int) -> str:

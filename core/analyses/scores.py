@@ -120,17 +120,17 @@ def _running_names(by_run: Mapping[int, Sequence[RunningPoint]]) -> set[str]:
 def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "") -> fig.Histogram:
     """Return a histogram of a measure over the items that have it."""
     kind = task(run.task)
-    known = [each for each in kind.averaged if any(each.name in item.measures for item in items)]
-    measure = next((each for each in known if each.name == wanted), kind.measure(kind.headline))
+    measured = [each for each in kind.averaged if any(each.name in item.measures for item in items)]
+    measure = next((each for each in measured if each.name == wanted), kind.measure(kind.headline))
     values = [(item.measures[measure.name], item.id) for item in items if measure.name in item.measures]
     called = f"judged {kind.noun}" if measure.name == kind.headline else kind.noun
-    options = {each.name: each.title for each in known}
+    options = {each.name: each.title for each in measured}
     return fig.Histogram(
         name="spread",
         title=f"{kind.nouns.capitalize()} by {measure.title}",
         short="Spread",
         note=f"{counted(len(values), called)} by {measure.title}",
-        choices=(fig.Choice("measure", "Measure", options, measure.name),) if len(known) > 1 else (),
+        choices=(fig.Choice("measure", "Measure", options, measure.name),) if len(measured) > 1 else (),
         x=fig.Axis(
             f"{measure.title} of {article(kind.noun)}",
             measure.lowest,
@@ -270,15 +270,15 @@ def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow]) -> Iterator[
 
 
 def _metric(reader: Reader, run: RunRow, wanted: str) -> fig.Histogram:
-    known = reader.metrics(run.id)
-    shown = metric(next(name for name in (wanted, FIRST_METRIC, *known) if name in known))
+    names = reader.metrics(run.id)
+    shown = metric(next(name for name in (wanted, FIRST_METRIC, *names) if name in names))
     rows = reader.scored(run.id, shown.name)
     return fig.Histogram(
         name="metric",
         title=f"{shown.title} against the verdict",
         short="Metrics",
         note=verdict_words([row.value for row in rows], [row.passed for row in rows]),
-        choices=(fig.Choice("metric", "Metric", {name: metric(name).title for name in known}, shown.name),),
+        choices=(fig.Choice("metric", "Metric", {name: metric(name).title for name in names}, shown.name),),
         x=fig.Axis(shown.title, shown.lowest, shown.highest, better_of(shown)),
         noun="reconstructions",
         values=tuple(

@@ -45,7 +45,7 @@ class Edge:
     sources: list[int]
 
 
-_Known = dict[str, list[int]]
+_Values = dict[str, list[int]]
 """By variable, the places that gave it the value it has now."""
 _ASSIGNMENTS = ("assignment", "augmented_assignment", "for_in_clause")
 _TEXTS = ("string", "string_literal", "character_literal")
@@ -76,80 +76,80 @@ class DataFlow:
         for edge in sorted(found, key=lambda edge: edge.place):
             if edge.place not in used:
                 continue
-            known = merged.get(edge.place)
-            merged[edge.place] = edge if known is None else _joined(known, edge)
+            before = merged.get(edge.place)
+            merged[edge.place] = edge if before is None else _joined(before, edge)
         return list(merged.values())
 
-    def _walk(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
+    def _walk(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
         """Return the edges of the node, and what variables stand for after it."""
         self._visits += 1
         if self._visits > MOST_VISITS:
             raise TooLargeError
-        known = dict(known)
+        values = dict(values)
         if _is_leaf(node):
-            return self._leaf(node, known)
+            return self._leaf(node, values)
         if node.type == "default_parameter":
-            return self._default(node, known)
+            return self._default(node, values)
         if node.type == "for_in_clause":
-            return self._assign([_field(node, "left")], [node.children[-1]], known)
+            return self._assign([_field(node, "left")], [node.children[-1]], values)
         if node.type in ("assignment", "augmented_assignment"):
             right = node.child_by_field_name("right")
-            return self._assign(*_matching(_field(node, "left"), right), known) if right is not None else ([], known)
+            return self._assign(*_matching(_field(node, "left"), right), values) if right is not None else ([], values)
         if node.type == "if_statement":
-            return self._branches(node, known)
+            return self._branches(node, values)
         if node.type in ("for_statement", "while_statement"):
-            return self._loop(node, known)
+            return self._loop(node, values)
         found = []
         # What a comprehension loops over comes before what it makes of it.
         for child in sorted(node.children, key=lambda child: child.type != "for_in_clause"):
-            edges, known = self._walk(child, known)
+            edges, values = self._walk(child, values)
             found += edges
-        return found, known
+        return found, values
 
-    def _leaf(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
+    def _leaf(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
         place, text = self._tokens[node.start_byte, node.end_byte]
         if node.type == text:  # a keyword or sign
-            return [], known
-        if text in known:
-            return [Edge(text, place, "comesFrom", [text], list(known[text]))], known
+            return [], values
+        if text in values:
+            return [Edge(text, place, "comesFrom", [text], list(values[text]))], values
         if node.type == "identifier":
-            known[text] = [place]
-        return [Edge(text, place, "comesFrom", [], [])], known
+            values[text] = [place]
+        return [Edge(text, place, "comesFrom", [], [])], values
 
-    def _default(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
+    def _default(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
         value = node.child_by_field_name("value")
         names = self._variables(_field(node, "name"))
         if value is None:
-            known |= {text: [place] for place, text in names}
-            return [Edge(text, place, "comesFrom", [], []) for place, text in names], known
+            values |= {text: [place] for place, text in names}
+            return [Edge(text, place, "comesFrom", [], []) for place, text in names], values
         sources = self._variables(value)
-        found, known = self._walk(value, known)
+        found, values = self._walk(value, values)
         for place, text in names:
             found += [Edge(text, place, "comesFrom", [other], [at]) for at, other in sources]
-            known[text] = [place]
-        return found, known
+            values[text] = [place]
+        return found, values
 
-    def _assign(self, left: Sequence[Node], right: Sequence[Node], known: _Known) -> tuple[list[Edge], _Known]:
+    def _assign(self, left: Sequence[Node], right: Sequence[Node], values: _Values) -> tuple[list[Edge], _Values]:
         """Read the right sides, then give each left side its own."""
         found = []
         for node in right:
-            edges, known = self._walk(node, known)
+            edges, values = self._walk(node, values)
             found += edges
         for target, value in zip(left, right, strict=True):
             sources = self._variables(value)
             for place, text in self._variables(target):
                 names, places = [other for _, other in sources], [at for at, _ in sources]
                 found.append(Edge(text, place, "computedFrom", names, places))
-                known[text] = [place]
-        return found, known
+                values[text] = [place]
+        return found, values
 
-    def _branches(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
+    def _branches(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
         """Let a variable stand for what any branch made of it; without an `else`, for what it was before."""
         found: list[Edge] = []
-        current, ends = known, []
+        current, ends = values, []
         for child in node.children:
             branch = child.type in ("elif_clause", "else_clause")
-            edges, after = self._walk(child, known if branch else current)
+            edges, after = self._walk(child, values if branch else current)
             found += edges
             if branch:
                 ends.append(after)
@@ -157,29 +157,29 @@ class DataFlow:
                 current = after
         ends.append(current)
         if not any("else" in child.type for child in node.children):
-            ends.append(known)
+            ends.append(values)
         names = dict.fromkeys(name for end in ends for name in end)
         return found, {name: sorted({at for end in ends for at in end.get(name, ())}) for name in names}
 
-    def _loop(self, node: Node, known: _Known) -> tuple[list[Edge], _Known]:
+    def _loop(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
         """Read the body twice, since what it ends with is what it begins with the next time."""
         found: list[Edge] = []
         for _ in range(2):
             if node.type == "for_statement":
                 targets = _matching(_field(node, "left"), _field(node, "right"))
-                edges, known = self._assign(*targets, known)
+                edges, values = self._assign(*targets, values)
                 found += edges
                 inside = node.children[-1:] if node.children[-1].type == "block" else []
             else:
                 inside = node.children
             for child in inside:
-                edges, known = self._walk(child, known)
+                edges, values = self._walk(child, values)
                 found += edges
         merged: dict[tuple[str, int, str], Edge] = {}
         for edge in found:
             key = edge.name, edge.place, edge.relation
             merged[key] = _joined(merged[key], edge) if key in merged else edge
-        return sorted(merged.values(), key=lambda edge: edge.place), known
+        return sorted(merged.values(), key=lambda edge: edge.place), values
 
     def _variables(self, node: Node) -> list[tuple[int, str]]:
         found = []

@@ -176,13 +176,15 @@ def stored_name(name: str, depends: str = "", function: bool = False) -> str:
 def metric(name: str) -> Metric:
     """Return the metric of that stored name; one that nobody has described stands under its own name."""
     base, *behind = name.split(":")
-    known = METRICS.get(base)
-    if known is None:
+    described = METRICS.get(base)
+    if described is None:
         plain = name.replace("_", " ")
         return Metric(name, plain, plain, "a score that this version does not describe")
     if not behind:
-        return known
+        return described
     function = behind[-1] == FUNCTION
     of = " of whole functions" if function else ""
-    model = f"{behind[0]}: " if known.needs == "model" else ""
-    return replace(known, name=name, title=f"{model}{known.title}{of}", short=f"{model}{known.short}", usual=False)
+    model = f"{behind[0]}: " if described.needs == "model" else ""
+    return replace(
+        described, name=name, title=f"{model}{described.title}{of}", short=f"{model}{described.short}", usual=False
+    )

@@ -173,10 +173,10 @@ def _resampled(x: Floats, y: Floats, clusters: NDArray[np.int64]) -> tuple[float
     n, sx, sy, sxx, syy, sxy = drawn.T
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2))
-    known = r[np.isfinite(r)]
-    if len(known) < RESAMPLES / 2:
+    finite = r[np.isfinite(r)]
+    if len(finite) < RESAMPLES / 2:
         return None
-    low, high = (float(each) for each in np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    low, high = (float(each) for each in np.quantile(finite, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     return max(-1.0, low), min(1.0, high)
 
 
@@ -461,10 +461,10 @@ def by_cluster(
         return None
     draws = np.random.default_rng(0).integers(0, len(clusters), (CLUSTER_DRAWS, len(clusters)))
     found = [statistic([each for place in draw for each in clusters[place]]) for draw in draws.tolist()]
-    known = [value for value in found if value is not None]
-    if len(known) < CLUSTER_DRAWS / 2:
+    defined = [value for value in found if value is not None]
+    if len(defined) < CLUSTER_DRAWS / 2:
         return None
-    low, high = _percentiles(known)
+    low, high = _percentiles(defined)
     return (low, high) if high - low > 1e-12 else None
 
 

@@ -214,8 +214,8 @@ def _header(run: RunRow, counts: Mapping[str, int]) -> dict[str, Any]:
     for name, score in run.scores.items():
         figures = {"mean": score.value, "ci_low": score.low, "ci_high": score.high}
         if score.value is not None:
-            known = {key: value for key, value in figures.items() if value is not None}
-            metrics[name] = {key: {"name": key, "value": value, "params": {}} for key, value in known.items()}
+            given = {key: value for key, value in figures.items() if value is not None}
+            metrics[name] = {key: {"name": key, "value": value, "params": {}} for key, value in given.items()}
     samples = sum(counts.values())
     return {
         "version": INSPECT_VERSION,

@@ -244,8 +244,8 @@ class Reader:
             self._run(run_id)
             rows = [row for row in self._rows(METRIC_VALUES, run_id, metric) if row["made"] is not None]
         differences = [row["difference"] for row in rows if row["difference"] is not None]
-        made = self._bounds.score([row["made"] for row in rows])
-        return made, self._bounds.score(differences, -1.0, continuous=continuous)
+        mean = self._bounds.score([row["made"] for row in rows])
+        return mean, self._bounds.score(differences, -1.0, continuous=continuous)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
         """Return the run's figures as items were judged: at most `most` evenly spaced points, the last always in.

@@ -489,9 +489,9 @@ class Inspection(QObject):
         # Only a running run can be killed; one that ended is read again when something is committed.
         unfinished = self.overview is not None and any(run.status == "running" for run in self.overview.runs)
         stale = unfinished and self._began - self._last_look > IDLE_LOOK
-        known = self.overview.change if self.overview and not (force or stale) else None
+        change = self.overview.change if self.overview and not (force or stale) else None
         heard, self._heard = self._heard, []
-        work = partial(look, self._library, self._wanted, known, self.overview, self._tried, () if force else heard)
+        work = partial(look, self._library, self._wanted, change, self.overview, self._tried, () if force else heard)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _take(self, overview: Overview | None) -> None:
@@ -529,8 +529,8 @@ class Inspection(QObject):
         now, run = self.looked_at, overview.run
         if run is None:
             return LookedAt(now.database, now.project)
-        known = now.item in items
-        item, sample = (now.item, now.sample) if known else (None, None)
+        present = now.item in items
+        item, sample = (now.item, now.sample) if present else (None, None)
         return LookedAt(now.database, self._root_of(run), run.id, item, sample)
 
     def _root_of(self, run: RunRow) -> Path:
@@ -567,10 +567,10 @@ class Inspection(QObject):
         """Show a trace; a region of a run that ended is as unfinished here as it is in the list."""
         if trace.item.id != self.looked_at.item:
             return
-        known = self._by_id.get(trace.item.id)
-        trace = self._trace = trace.grown(known or trace.item, self._news)
+        listed = self._by_id.get(trace.item.id)
+        trace = self._trace = trace.grown(listed or trace.item, self._news)
         self._news = []
-        ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
+        ended = listed is not None and listed.state == UNFINISHED and trace.item.state == "running"
         self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
 
 
