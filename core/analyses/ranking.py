@@ -101,12 +101,8 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[fig.Figure]:
         names = dict(zip(values, model_names(runs), strict=True))
         rows = {names[run_id]: (each, (fig.Link(run_id),)) for run_id, each in values.items()}
         yield from _ranked(kind, "ranking", "Ranking", rows, note, answers)
-        yield from costs.table(reader, runs)
-        return
-    grid = _Cross(kind, runs, values)
-    yield grid.figure(note)
-    for side, title in ((0, "Who describes well"), (1, "Who writes well")):
-        yield from _ranked(kind, ("describers", "writers")[side], title, grid.side(side), note, answers)
+    else:
+        yield from _crossed(kind, runs, values, note, answers)
     yield from costs.table(reader, runs)
 
 
@@ -219,46 +215,41 @@ def ranked(
     return ranks
 
 
-class _Cross:
-    """Every describer with every writer."""
+def _crossed(
+    kind: Kind, runs: Sequence[RunRow], values: Mapping[int, Values], note: str, answers: Mapping[int, Answers]
+) -> Iterator[fig.Figure]:
+    """Yield every describer with every writer, then who describes and who writes well.
 
-    def __init__(self, kind: Kind, runs: Sequence[RunRow], values: Mapping[int, Values]) -> None:
-        self._kind, self._values = kind, values
-        by_models = {(_identity(run, "forward"), _identity(run, "backward")): run for run in runs}
-        alone = [run for (forward, backward), run in by_models.items() if forward == backward]
-        self._models = dict(zip((_identity(run, "forward") for run in alone), model_names(alone), strict=True))
-        self._runs = {pair: run for pair, run in by_models.items() if set(pair) <= set(self._models)}
-
-    def figure(self, note: str) -> fig.Grid:
-        measure = self._kind.measure(self._kind.headline)
-        names = tuple(self._models.values())
-        cells = []
-        for (forward, backward), run in self._runs.items():
-            score = run.scores.get(measure.name)
-            if score is not None and score.value is not None:
-                links = (fig.Link(run.id),)
-                cells.append(fig.Cell(self._models[forward], self._models[backward], score, links=links))
-        return fig.Grid(
-            name="cross",
-            title=f"{measure.title} of every describer with every writer",
-            short="Cross",
-            note=note or "A row describes, a column writes; intervals are each cell's own.",
-            rows=fig.Categories("describes", names),
-            columns=fig.Categories("writes", names),
-            scale=fig.Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
-            cells=tuple(cells),
-        )
-
-    def side(self, side: int) -> dict[str, tuple[Values, tuple[fig.Link, ...]]]:
-        """Return by model each item's mean over all partners that have it, without items that a partner lacks."""
-        found: dict[str, tuple[Values, tuple[fig.Link, ...]]] = {}
-        for identity, name in self._models.items():
-            runs = [run for pair, run in self._runs.items() if pair[side] == identity]
-            parts = [self._values[run.id] for run in runs]
+    A side's value of an item is its mean over all partners that have it; items that a partner lacks are left out.
+    """
+    by_models = {(_identity(run, "forward"), _identity(run, "backward")): run for run in runs}
+    alone = [run for (forward, backward), run in by_models.items() if forward == backward]
+    models = dict(zip((_identity(run, "forward") for run in alone), model_names(alone), strict=True))
+    pairs = {pair: run for pair, run in by_models.items() if set(pair) <= set(models)}
+    measure, names, cells = kind.measure(kind.headline), tuple(models.values()), []
+    for (forward, backward), run in pairs.items():
+        score = run.scores.get(measure.name)
+        if score is not None and score.value is not None:
+            cells.append(fig.Cell(models[forward], models[backward], score, links=(fig.Link(run.id),)))
+    yield fig.Grid(
+        name="cross",
+        title=f"{measure.title} of every describer with every writer",
+        short="Cross",
+        note=note or "A row describes, a column writes; intervals are each cell's own.",
+        rows=fig.Categories("describes", names),
+        columns=fig.Categories("writes", names),
+        scale=fig.Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
+        cells=tuple(cells),
+    )
+    for side, name, title in ((0, "describers", "Who describes well"), (1, "writers", "Who writes well")):
+        rows: dict[str, tuple[Values, tuple[fig.Link, ...]]] = {}
+        for identity, model in models.items():
+            own = [run for pair, run in pairs.items() if pair[side] == identity]
+            parts = [values[run.id] for run in own]
             keys = set.intersection(*(set(part) for part in parts)) if parts else set()
             means = {key: _mean([part[key] for part in parts]) for key in keys}
-            found[name] = (means, tuple(fig.Link(run.id) for run in runs))
-        return found
+            rows[model] = (means, tuple(fig.Link(run.id) for run in own))
+        yield from _ranked(kind, name, title, rows, note, answers)
 
 
 def _mean(measures: Sequence[Mapping[str, float]]) -> dict[str, float]:
