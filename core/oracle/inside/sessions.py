@@ -22,10 +22,11 @@ from .candidate import REFUSALS, files_of, serve, take_up, texts_of
 from .child import Send, flush
 from .codeswap import Functions, Outline, Refusal, locate, swap
 from .messages import read_framework
+from .probes import Probes
 from .reporter import Reporter, Stages, Witness
 from .sources import install
 from .tampering import Places, hear_audit, hide, snapshot
-from .tracers import choose_collector
+from .tracers import Collector, choose_collector, no_lines
 
 PATTERN = "test*.py"
 """What unittest looks for by itself."""
@@ -336,7 +337,9 @@ class Collected(Configured):
     def _prepare(self) -> None:
         """Collect, under the tracer where the first child is to go on with that."""
         traced = bool(self._config.get("trace"))
-        self._collector, self._imported = choose_collector(self._config), Imported(self._config["root"])
+        importing, root = no_lines(), self._config["root"]
+        self._collector = Collector(Probes(importing, root + os.sep), importing, root)
+        self._imported = Imported(root)
         if traced:
             self._collector.start()
         super()._prepare()

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from types import CodeType, FrameType
-from typing import Any, DefaultDict, Set, Union
+from typing import Any, DefaultDict, Protocol, Set
 
 import pytest
 
@@ -277,8 +277,14 @@ def _add(into: Lines, places: Iterable[tuple[str, int]]) -> None:
         into[path].add(line)
 
 
-Tracer = Union[Monitor, Settrace, CTracer]
-"""Each adds lines to whatever is current."""
+class Tracer(Protocol):
+    """Adds the lines that run to whatever is current."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def switch(self, into: Lines) -> None: ...
 
 
 def module_level_lines(path: str) -> set[int]:
@@ -311,8 +317,8 @@ class Collector:
         self._tracer = tracer
         self._importing = importing
         self._root = root
-        self._tests: dict[str, Lines] = defaultdict(_no_lines)
-        self._fixtures: dict[tuple[str, str], Lines] = defaultdict(_no_lines)
+        self._tests: dict[str, Lines] = defaultdict(no_lines)
+        self._fixtures: dict[tuple[str, str], Lines] = defaultdict(no_lines)
         self._uses: dict[str, set[tuple[str, str]]] = {}
         self._current = importing
 
@@ -373,11 +379,12 @@ class Collector:
 
 def choose_collector(config: dict[str, Any]) -> Collector:
     """Return one with the fastest tracer that this interpreter has."""
-    importing, root = _no_lines(), config["root"] + os.sep
+    importing, root = no_lines(), config["root"] + os.sep
     return Collector(_choose_tracer(importing, root, config.get("tracer")), importing, config["root"])
 
 
-def _no_lines() -> Lines:
+def no_lines() -> Lines:
+    """Return an empty record of lines, by file."""
     return defaultdict(set)
 
 
