@@ -38,7 +38,7 @@ def add_commands(commands: Any) -> None:
 
 def sample_command(options: argparse.Namespace) -> int:
     """Print the regions or edits a run with this seed would take."""
-    from rtc_inspector.core.run.by_hand import sample_items  # loads what reads and writes runs
+    from rtc_inspector.core.run.unstored import sample_items
 
     found: list[Item] = []
     settings = shared.sampling_settings(options)
@@ -71,7 +71,7 @@ def _print_items(found: list[Item], noun: str) -> None:
 
 def judge_command(options: argparse.Namespace) -> int:
     """Print the verdict on one replaced span."""
-    from rtc_inspector.core.run.by_hand import judge_span  # loads what reads and writes runs
+    from rtc_inspector.core.run.unstored import judge_span
 
     with Display(options.json) as display:
         verdict = judge_span(

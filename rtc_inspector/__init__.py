@@ -81,7 +81,7 @@ def judge(project: str | Path, path: str, start: int, end: int, replacement: str
     `settings` are those of `rtc-inspector judge`, with underscores. Raises UserError.
     """
     from rtc_inspector.app.options import oracle_settings
-    from rtc_inspector.core.run.by_hand import judge_span
+    from rtc_inspector.core.run.unstored import judge_span
     from rtc_inspector.core.types import Span
 
     asked = oracle_settings(_options(Path(project), None, settings))

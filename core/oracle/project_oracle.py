@@ -91,6 +91,7 @@ class ProjectOracle:
         self._baseline: Baseline | None = None
         self._workers: list[Worker] = []
         self._free: queue.Queue[Worker] = queue.Queue()
+        self._forking: queue.Queue[Worker] = queue.Queue()
         self._closed = threading.Event()
         self._verdicts = VerdictCache()
         self._elsewhere: set[str] = set()
@@ -264,12 +265,14 @@ class ProjectOracle:
     def _hire(self, baseline: Baseline, collected: Zygote | None) -> None:
         opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)
         plan = ready_plan(opened, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
+        make = partial(Worker, self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
+        forks = self._by_one_run and baseline.code_swap
+        if forks:
+            self._forking.put(make(forks_alone=True, collected=collected))
         # In forks of the suite that is collected already, one judges as fast as another would begin.
-        for _ in range(1 if self._by_one_run and baseline.code_swap else max(1, self._settings.workers or 1)):
-            closed, settings = self._closed.is_set, self._settings
-            worker = Worker(self._new_sandbox, plan, baseline, settings, self.name, closed, collected)
-            self._workers.append(worker)
-            self._free.put(worker)
+        for _ in range(1 if forks else max(1, self._settings.workers or 1)):
+            self._free.put(make())
+        self._workers += [*self._forking.queue, *self._free.queue]
 
     def judge(
         self,
@@ -350,11 +353,16 @@ class ProjectOracle:
         """Return a verdict, whether the untouched project passes what this does not, and whether code was swapped."""
         key = _key(trial)
         if key not in self._leans:
-            worker = self._free.get()
-            try:
-                found = worker.judge(trial), worker.untouched_passes, worker.swapped
-            finally:
-                self._free.put(worker)
+            # Forks answer at once: what needs fresh imports must not keep them waiting.
+            queues = [self._forking, self._free] if self._workers[0].forks_alone else [self._free]
+            for workers in queues:
+                worker = workers.get()
+                try:
+                    found = worker.judge(trial), worker.untouched_passes, worker.swapped
+                finally:
+                    workers.put(worker)
+                if worker.swapped:
+                    break
             if found[0].outcome is Outcome.INFRASTRUCTURE:
                 return found
             self._leans[key] = found

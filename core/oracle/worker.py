@@ -54,9 +54,14 @@ class Worker:
         settings: OracleSettings,
         oracle: str,
         closed: Callable[[], bool],
+        *,
+        forks_alone: bool = False,
         collected: Zygote | None = None,
     ) -> None:
-        """Processes are started when first needed, but `collected`. `closed`: whether the oracle is being shut down."""
+        """Processes are started when first needed. `closed`: whether the oracle is being shut down.
+
+        `forks_alone`: whether it leaves what needs fresh imports to another. `collected`: has collected the suite.
+        """
         self._new_sandbox = new_sandbox
         self._plan = plan
         self._baseline = baseline
@@ -66,6 +71,7 @@ class Worker:
         self._oracle = oracle
         self._closed = closed
         self._zygotes: dict[Session, Zygote] = {}
+        self.forks_alone = forks_alone
         if collected is not None:
             collected.learn(baseline.learned(settings))
             self._zygotes[Session.COLLECTED] = collected
@@ -135,9 +141,11 @@ class Worker:
         whether it does, and in `swapped` whether the candidate was judged in the collected suite.
         """
         session, stages = Session.COLLECTED, [trial.tests]
-        observed = self._run(session, trial, stages) if self._baseline.code_swap else None
+        observed = self._run(session, trial, stages) if self.forks_alone else None
         self.swapped = observed is not None and "fallback" not in observed
         if observed is None or not self.swapped:
+            if self.forks_alone:  # another worker takes it
+                return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "", "", self._oracle)
             session = self._session_for(trial)
             stages = [trial.tests] if trial.in_order else self._stages(trial)
             observed = self._run(session, trial, stages)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.languages import PYTHON, language_for
-from rtc_inspector.core.regions.candidates import parse_blocks
 from rtc_inspector.core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
 
 NO_EFFECT = "deleting it changes no test result"
@@ -21,6 +20,8 @@ def deletion(file: SourceFile, region: Region) -> str:
     """Return what stands for the deleted region: `pass` where a block of Python would be empty, else nothing."""
     if language_for(file.path) is not PYTHON:
         return ""
+    from rtc_inspector.core.regions.candidates import parse_blocks  # takes half a second to load
+
     for block in parse_blocks(file):
         if block.indented and block.statements[0].start == region.span.start:
             return "pass" if block.statements[-1].end == region.span.end else ""

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -25,6 +28,7 @@ from rtc_inspector.core.regions.sampling import weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.syntax import Lines, parse
 from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
+from rtc_inspector.core.waiting import in_thread
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*;")
 # Lines without code; `.` stops at \n only, so lines come without their end.
@@ -84,11 +88,36 @@ class Found:
     problems: tuple[str, ...]
 
 
+class Ahead:
+    """The candidates of files, found in a thread while a project's tests run, which another processor does."""
+
+    def __init__(self, files: Sequence[SourceFile], settings: RegionSettings) -> None:
+        self._settings = settings
+        self._found: dict[str, list[Region]] = {}
+        self._busy = threading.Lock()
+        self._files = deque(file for file in files if not file.is_test)
+        in_thread(self._find)
+
+    def _find(self) -> None:
+        while self._files:
+            with self._busy, suppress(ProjectError, IndexError):
+                file = self._files.popleft()
+                self._found[file.path] = enumerate_candidates(file, self._settings)
+
+    def of(self, file: SourceFile, settings: RegionSettings) -> list[Region]:
+        """Return the candidates of one file; nothing is looked for ahead any more. Raises as `enumerate_candidates`."""
+        self._files.clear()
+        with self._busy:
+            found = self._found.get(file.path) if settings == self._settings else None
+        return enumerate_candidates(file, settings) if found is None else found
+
+
 def find_regions(
     files: Sequence[SourceFile],
     coverage: CoverageMap,
     settings: RegionSettings,
     progress: Report,
+    candidates: Callable[[SourceFile, RegionSettings], list[Region]] = enumerate_candidates,
 ) -> Found:
     """Return the candidates of every code file some line of which ran; files that no test reaches are not even parsed.
 
@@ -101,7 +130,7 @@ def find_regions(
     for done, file in enumerate(code):
         progress("finding regions", done, len(code))
         try:
-            regions += cover(enumerate_candidates(file, settings), coverage, settings, file)
+            regions += cover(candidates(file, settings), coverage, settings, file)
         except ProjectError as error:
             problems.append(error.problem)
     return Found(tuple(weigh(regions)), tuple(problems))

@@ -13,10 +13,8 @@ from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.languages import PYTHON
 from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
 from rtc_inspector.core.oracle.command.commands import Command, find_command
-from rtc_inspector.core.oracle.command.oracle import open_command_oracle
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.regions.admission import admit
-from rtc_inspector.core.regions.candidates import snap
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
 from rtc_inspector.core.source.codebase import open_codebase
@@ -95,10 +93,12 @@ def open_judged(
     report: Report,
     *,
     python_only: bool = True,
+    meanwhile: Callable[[Codebase], None] = lambda codebase: None,
 ) -> Judged:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError.
 
-    `python_only`: what is done with it is made for Python alone; else its own test command may judge it.
+    `python_only`: what is done with it is made for Python alone; else its own test command may judge it. `meanwhile`
+    begins what can be done while the tests run.
     """
     command = find_command(project, settings)
     if command is not None and python_only and not is_generated(project):
@@ -108,7 +108,9 @@ def open_judged(
             "the Python files of a project that holds several.",
         )
     command = None if python_only else command
-    return learn(stack, open_named(project, notify, command), settings, notify, report, command)
+    codebase = open_named(project, notify, command)
+    meanwhile(codebase)
+    return learn(stack, codebase, settings, notify, report, command)
 
 
 def open_written(
@@ -200,6 +202,8 @@ def _opened(
             raise ProjectError(
                 "A cluster judges Python projects alone.", f"Leave out --cluster to judge by `{command.name}`."
             )
+        from rtc_inspector.core.oracle.command.oracle import open_command_oracle  # with the grammars
+
         return open_command_oracle(codebase, command, settings, notify)
     if not settings.cluster:
         return open_oracle(codebase, settings, notify, report)
@@ -229,6 +233,8 @@ def selected_item(judged: Judged, path: str, span: Span) -> Item:
         )
     if source.is_test:
         raise UserError(f"{path} belongs to the tests, which are never sampled.", "Select lines of the code they test.")
+    from rtc_inspector.core.regions.candidates import snap  # takes half a second to load
+
     region = snap(source, span)
     if region is None:
         raise UserError("No statement is selected.", "Select lines that hold code.")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import Generic, TypeVar
 
 from rtc_inspector.core.source.edits import rank
 from rtc_inspector.core.types import Item, Report
-from rtc_inspector.core.waiting import Poll, no_poll, result_of
+from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+AHEAD = 4
+"""Items for each judge that are looked at ahead of the next."""
 
 
 def in_order(
@@ -49,23 +51,49 @@ def draw_items(
 ) -> Iterator[Item]:
     """Yield the items of the keys in their order, until `wanted` are admitted; those that are not go to `dropped`, too.
 
-    `workers` items are looked at ahead, since admitting one may take a run of tests.
+    The first that is admitted comes at once, though earlier ones may not be decided yet: a model can be asked about it.
+    Several are looked at ahead, since admitting one may take a run of tests; none that is not needed in any case.
     """
-    admitted = 0
+    left, admitted, most = iter(keys), 0, AHEAD * (workers or 1)
+    pool = ThreadPoolExecutor(most, thread_name_prefix="pool")
+    waiting: deque[Future[Item]] = deque()
+    early: Future[Item] | None = None
 
     def poll() -> None:
         report(stage, admitted, wanted)
 
-    with closing(in_order(item_of, keys, workers or 1, poll)) as items:
+    def come(step: float) -> Future[Item] | None:
+        ready = [each for each in waiting if admitted == 0 and each.done() and _is_admitted(each)]
+        if waiting[0].done() or ready:
+            return ready[0] if ready else waiting[0]
+        wait([each for each in waiting if not each.done()], step, FIRST_COMPLETED)
+        return None
+
+    try:
         while admitted < wanted:
             poll()
-            item = next(items, None)
-            if item is None:
+            undecided = len(waiting) - (early in waiting)
+            room = max(0, min(most, wanted - admitted) - undecided)
+            waiting.extend(pool.submit(item_of, key) for key in islice(left, room))
+            if not waiting:
                 return
+            future = wait_for(come, poll)
+            item = future.result()
+            if future is not waiting[0]:
+                early = future
+            elif waiting.popleft() is early:  # it was yielded before its turn
+                continue
             admitted += item.admitted
             if not item.admitted:
                 dropped.append(item)
             yield item
+    finally:
+        # Not waited for: a verdict may take a minute, and whoever stops the run closes the oracle, which ends it.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_admitted(future: Future[Item]) -> bool:
+    return future.exception() is None and future.result().admitted
 
 
 class Draw(Generic[Given]):

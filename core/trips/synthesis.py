@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.regions.admission import NO_EFFECT, admit
-from rtc_inspector.core.regions.candidates import find_regions
 from rtc_inspector.core.regions.coverage import keep_coverage
 from rtc_inspector.core.regions.sampling import draw
 from rtc_inspector.core.settings import RunSettings
@@ -21,7 +22,11 @@ from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
 from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import draw_items
 from rtc_inspector.core.trips.roundtrip import InFile
-from rtc_inspector.core.types import Item, Notify, Region, Report, Span
+from rtc_inspector.core.types import Codebase, Item, Notify, Region, Report, Span
+from rtc_inspector.core.waiting import in_thread
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.regions.candidates import Ahead
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
@@ -31,9 +36,10 @@ intervals miss the project's figure too often (docs/sampling.md)."""
 class SynthesisTrip(InFile):
     """x is a run of statements, y its description, sim is that all covering tests pass."""
 
-    def __init__(self, judged: Judged, settings: RunSettings, notify: Notify) -> None:
-        """Hold what every step needs; nothing runs yet."""
+    def __init__(self, judged: Judged, settings: RunSettings, notify: Notify, ahead: Sequence[Future[Ahead]]) -> None:
+        """`ahead`: candidates that are looked for since the project was opened."""
         super().__init__(judged, settings)
+        self._ahead = ahead
         self._region = settings.region
         self._notify = notify
         self._candidates = self._disjoint = 0
@@ -41,8 +47,10 @@ class SynthesisTrip(InFile):
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
-        judged = self.judged
-        found = find_regions(judged.codebase.files, judged.suite.coverage, self._region, report)
+        from rtc_inspector.core.regions.candidates import find_regions
+
+        judged, candidates = self.judged, self._ahead[0].result().of
+        found = find_regions(judged.codebase.files, judged.suite.coverage, self._region, report, candidates)
         self._candidates = len(found.regions)
         # Drawn to the end by the same rule, since how many regions go together depends on the order in which they are
         # drawn.
@@ -112,10 +120,21 @@ def _most_frequent(reasons: Sequence[str]) -> str:
     return f"of {count} of {len(kinds)} drawn, {reasons[kinds.index(kind)].rstrip('.')}"
 
 
+def _look_ahead(codebase: Codebase, settings: RunSettings) -> Ahead:
+    from rtc_inspector.core.regions.candidates import Ahead  # the parser takes half a second to load
+
+    return Ahead(codebase.files, settings.region)
+
+
 def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
-    judged = open_judged(stack, project, settings.oracle, notify, report, python_only=False)
+    ahead: list[Future[Ahead]] = []
+
+    def look(codebase: Codebase) -> None:
+        ahead.append(in_thread(lambda: _look_ahead(codebase, settings)))
+
+    judged = open_judged(stack, project, settings.oracle, notify, report, python_only=False, meanwhile=look)
     fingerprint = content_fingerprint(judged.codebase)
-    keep_coverage(fingerprint, judged.suite.coverage)
+    in_thread(lambda: keep_coverage(fingerprint, judged.suite.coverage))
     settings = replace(settings, prompt_version=wording().version)
-    return judged.opened(lambda settings: SynthesisTrip(judged, settings, notify), settings, fingerprint)
+    return judged.opened(lambda settings: SynthesisTrip(judged, settings, notify, ahead), settings, fingerprint)

@@ -17,10 +17,10 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
-from rtc_inspector.core.run.by_hand import try_tests
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
+from rtc_inspector.core.run.unstored import try_tests
 from rtc_inspector.core.settings import EndpointSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.resources import path as resource
@@ -50,7 +50,7 @@ class Answers:
     """Describes each region by its number, and answers with the region itself, or with `instead`."""
 
     def __init__(self, root: Path, settings: RunSettings, instead: str = "", slow: float = 0.0) -> None:
-        from rtc_inspector.core.run.by_hand import sample_items
+        from rtc_inspector.core.run.unstored import sample_items
 
         self.items = [item for item in sample_items(root, settings, lambda _: None, lambda *_: None) if item.admitted]
         self.heads = {item.path: (root / item.path).read_text().splitlines()[0] for item in self.items}

@@ -9,7 +9,7 @@ import pytest
 from oracle_projects import write
 
 from rtc_inspector.core.errors import Cancelled, UserError
-from rtc_inspector.core.run.by_hand import judge_span, sample_items
+from rtc_inspector.core.run.unstored import judge_span, sample_items
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
 from rtc_inspector.core.types import Span
 

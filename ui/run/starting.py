@@ -266,7 +266,7 @@ def _standing(root: Path, settings: OracleSettings) -> Standing:
 
 def _tried(root: Path, settings: OracleSettings, unwanted: Callable[[], bool]) -> str:
     """Run the project's test command, as far as somebody waits for it, and say what it gave. Raises UserError."""
-    from rtc_inspector.core.run.by_hand import try_tests
+    from rtc_inspector.core.run.unstored import try_tests
 
     def report(stage: str, done: int, total: int) -> None:
         if unwanted():
