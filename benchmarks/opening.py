@@ -1,10 +1,14 @@
 """Open a project as a user does, against plain pytest: until a model is asked, until all is drawn, again, and to judge.
 
+What somebody waits for is measured by the clock, so the machine must be quiet, with at least two cores, which our
+program may both use. The processor's time over plain pytest's stands beside each as `..._cpu_vs_plain`, which other
+work disturbs less; the whole opening, during which models would write, is held to that alone.
+
     python benchmarks/opening.py PROJECT [PROJECT ...] [--python EXE] [--regions 12] [--seed 0] [--passes 3]
                                  [--tree FOLDER]
 
-Plain pytest is `EXE -m pytest` in a copy of the project's folder, without a sandbox: name projects that you trust. All
-ratios are of processor time, which other work on the machine disturbs least; seconds by the clock stand beside them.
+Plain pytest is `EXE -m pytest` in a copy of the project's folder, without a sandbox: name projects that you trust. The
+faster of two runs by the clock counts, after one that compiles.
 `--tree`: another checkout of this program to measure in place of this one. Prints one `name=value` a line for each
 project, and at last the medians:
 
@@ -12,6 +16,9 @@ project, and at last the medians:
 - `opening_cpu_vs_plain`: `sample` to its end; `second_opening_vs_plain`: the same once more, all being kept.
 - `judge_cold_vs_plain`: `judge` of a deletion with nothing kept.
 - `pass_vs_plain`: the median verdict on the region with a comment behind it, in one process that has learned the suite.
+
+`..._in_STAGE` are seconds of `sample` and `judge` by the clock, by the stage that our program says it is in; `start` is
+what comes before the first one.
 
 Standard error says what the verdicts were, and the last words of a `sample` that did not end well.
 """
@@ -33,6 +40,18 @@ from judging.fresh import copy_project, note, processor_seconds
 
 HERE = Path(__file__).parent.parent
 RATIOS = ("first_request", "opening_cpu", "second_opening", "judge_cold", "pass")
+FOLLOWED = """
+import sys, time
+from rtc_inspector.app.console import Display
+stages = []
+def report(self, stage, done, total):
+    if not stages or stages[-1] != stage:
+        stages.append(stage)
+        print(f"STAGE {{time.time()}} {{stage}}", file=sys.stderr, flush=True)
+Display.report = report
+from rtc_inspector.app.cli import main
+sys.exit(main({words!r}))
+"""
 PASSES = """
 import json, sys, time
 from pathlib import Path
@@ -82,22 +101,24 @@ class Opening:
     def __init__(self, root: Path, options: argparse.Namespace) -> None:
         self._root, self._options = root, options
         self._items: list[dict[str, Any]] = []
+        self._stages: dict[str, float] = {}
 
     def figures(self) -> dict[str, float]:
         """Return the project's figures; a part that does not end well is said and left out."""
         self._plain()  # compiles what is to be compiled
-        plain, found = self._plain(), {}
-        found |= {"plain_cpu_seconds": plain[0], "plain_seconds": plain[1]}
+        plain = min(self._plain(), self._plain(), key=lambda each: each[1])
+        found = {"plain_cpu_seconds": plain[0], "plain_seconds": plain[1]}
         for cache, name in (("one", "opening"), ("one", "second_opening"), ("two", "judge_cold")):
             measured = self._judge(cache) if name == "judge_cold" else self._sample(cache, first=name == "opening")
             for key, (cpu, seconds) in measured.items():
                 key = key or name
-                ratio = f"{'opening_cpu' if key == 'opening' else key}_vs_plain"
-                found |= {ratio: cpu / plain[0], f"{key}_clock_vs_plain": seconds / plain[1]}
+                clock = "opening_clock" if key == "opening" else key
+                found |= {f"{clock}_vs_plain": seconds / plain[1], f"{key}_cpu_vs_plain": cpu / plain[0]}
+            found |= {f"{name}_in_{stage}": seconds for stage, seconds in self._stages.items()}
         passes = self._passes("two") if self._options.passes else []
         if passes:
             cpu, seconds = (statistics.median(each) for each in zip(*passes, strict=True))
-            found |= {"pass_vs_plain": cpu / plain[0], "pass_clock_vs_plain": seconds / plain[1]}
+            found |= {"pass_vs_plain": seconds / plain[1], "pass_cpu_vs_plain": cpu / plain[0]}
         return found
 
     def _plain(self) -> tuple[float, float]:
@@ -124,9 +145,9 @@ class Opening:
     def _sample(self, cache: str, *, first: bool) -> dict[str, tuple[float, float]]:
         """Measure `sample`: until its first admitted region, and to its end."""
         used, since, found = processor_seconds(), time.perf_counter(), dict[str, tuple[float, float]]()
-        words = ["-m", "rtc_inspector", "sample", str(self._root), "--json", "--python", self._options.python]
+        words = ["sample", str(self._root), "--json", "--python", self._options.python]
         words += ["--sandbox", "bubblewrap", "--regions", str(self._options.regions), "--seed", str(self._options.seed)]
-        program = self._program(words, cache)
+        program = self._followed(words, cache)
         for line in program.stdout or ():
             item = json.loads(line)
             if first and item.get("admitted"):
@@ -136,7 +157,24 @@ class Opening:
             note(f"{self._root.name}: sample ended with {program.returncode}")
             note((self._root.parent / "log").read_text()[-800:])
             return found
+        self._take_stages()
         return found | {"": (processor_seconds() - used, time.perf_counter() - since)}
+
+    def _followed(self, words: list[str], cache: str) -> subprocess.Popen[str]:
+        """Start our program so that it says when it enters a stage."""
+        self._begun = time.time()
+        (self._root.parent / "log").write_text("")
+        return self._program(["-c", FOLLOWED.format(words=words)], cache)
+
+    def _take_stages(self) -> None:
+        self._stages = {}
+        stage, since = "start", self._begun
+        log = (self._root.parent / "log").read_text(errors="replace")
+        for line in [*log.splitlines(), f"STAGE {time.time()} end"]:
+            if line.startswith("STAGE "):
+                _, at, following = line.split(" ", 2)
+                self._stages[stage] = self._stages.get(stage, 0.0) + float(at) - since
+                stage, since = following.replace(" ", "_").replace(":", ""), float(at)
 
     def _judge(self, cache: str) -> dict[str, tuple[float, float]]:
         """Measure `judge` of the first admitted region's deletion."""
@@ -146,22 +184,13 @@ class Opening:
         replacement = self._root.parent / "replacement"
         replacement.write_text("pass")
         used, since = processor_seconds(), time.perf_counter()
-        words = [
-            "-m",
-            "rtc_inspector",
-            "judge",
-            str(self._root),
-            "--json",
-            "--python",
-            self._options.python,
-            "--path",
-            item["path"],
-        ]
+        words = ["judge", str(self._root), "--json", "--python", self._options.python, "--path", item["path"]]
         words += ["--start", str(item["start"]), "--end", str(item["end"]), "--replacement", str(replacement)]
-        program = self._program([*words, "--sandbox", "bubblewrap"], cache)
+        program = self._followed([*words, "--sandbox", "bubblewrap"], cache)
         said = json.loads((program.stdout.read() if program.stdout else "") or "{}")
         program.wait()
         note(f"{self._root.name}: judge says {said.get('outcome')}")
+        self._take_stages()
         return {"": (processor_seconds() - used, time.perf_counter() - since)}
 
     def _passes(self, cache: str) -> list[tuple[float, float]]:

@@ -448,6 +448,12 @@ class LearnsLater(Protocol):
     def begin(self, progress: Report) -> Suite:
         """Return what one traced run tells, or what is kept. Raises as `Oracle.suite`."""
 
+    def judge_cold(self, candidate: Candidate, progress: Report) -> Verdict | None:
+        """Return the verdict on a candidate that likely tests fail and the untouched project passes, before `begin`.
+
+        None where they do not decide, or what is kept decides sooner. Raises as `begin`.
+        """
+
     def prepare(self) -> None:
         """Begin to learn in the background what verdicts need; they wait for it."""
 

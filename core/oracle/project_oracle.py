@@ -22,11 +22,19 @@ from rtc_inspector.core.oracle.identity import IdentityRunner, SandboxEnded
 from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan
-from rtc_inspector.core.oracle.trial import Trial, fastest_first, lines_of, nearest_files_first, promising_first, shares
+from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan, unlearned
+from rtc_inspector.core.oracle.trial import (
+    Trial,
+    fastest_first,
+    likely_tests,
+    lines_of,
+    nearest_files_first,
+    promising_first,
+    shares,
+)
 from rtc_inspector.core.oracle.verdicts import merged, with_missing
 from rtc_inspector.core.oracle.worker import Worker, to_first_failure
-from rtc_inspector.core.oracle.zygote import EngineWait, Zygote
+from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import (
     Candidate,
@@ -54,6 +62,8 @@ WORTH_SAYING = 10.0
 UNSURE = (Outcome.TAMPERED, Outcome.INFRASTRUCTURE)
 """What one run of the suite does not decide: what is usual for the project is not known, or all is by now."""
 LIMITS = ("test_timeout_floor", "test_timeout_factor", "total_timeout_floor", "total_timeout_factor")
+CERTAIN = (Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR)
+"""What is believed of a candidate where the untouched project passes the same tests, though nothing was learned."""
 STEADY = (Outcome.PASS, Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR, Outcome.NOT_EXECUTED)
 """What a busy machine cannot have decided."""
 T = TypeVar("T")
@@ -104,6 +114,7 @@ class ProjectOracle:
         self._key = ""
         self._traced: Traced | None = None
         self._early: ProjectOracle | None = None
+        self._run_begun: SuiteRun | None = None
         self._preparing = False
         self._by_one_run = False
         self._all_told: Callable[[], bool] = lambda: True
@@ -136,7 +147,7 @@ class ProjectOracle:
             return
         if self._cache is not None:
             self._traced = self._cache[0].traced(self._key)
-        run = self._suite_run()
+        run = self._run_begun or self._suite_run()
         if self._traced is None:
             self._say_forecast()
             self._traced = self._patiently(run.trace, progress)
@@ -144,12 +155,16 @@ class ProjectOracle:
                 self._cache[0].keep_forecast(self._plan.config["root"], first=self._traced.run.seconds)
                 if self._cache[1]() == self._key:
                     self._cache[0].keep_traced(self._key, self._traced)
-        self._early = ProjectOracle(
-            self._sandbox, self._new_sandbox, self._interpreter, self._plan, self._settings, self._notice, None
-        )
-        self._early._by_one_run = True
+        self._early = self._lean_oracle()
         self._early._all_told = partial(run.fail_afresh, self._traced, self._heed)
         self._early._take(run.early(self._traced), run.take_collected())
+
+    def _lean_oracle(self) -> ProjectOracle:
+        """Return an oracle of the same project that judges by what is known after one run at most."""
+        settings, notice = self._settings, self._notice
+        oracle = ProjectOracle(self._sandbox, self._new_sandbox, self._interpreter, self._plan, settings, notice, None)
+        oracle._by_one_run = True
+        return oracle
 
     def _say_forecast(self) -> None:
         """Say how long opening will take, where the folder was opened before and it is worth saying."""
@@ -287,6 +302,41 @@ class ProjectOracle:
         if not (confirm or every_test or again) and self._cache is not None:
             return self._admission(candidate, tests)
         return self._judged(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
+
+    def judge_cold(self, candidate: Candidate, progress: Report) -> Verdict | None:
+        """See `core.types.LearnsLater`. The tests of files that name what is changed are asked, in forks."""
+        with self._learning:
+            kept = self._kept() if self._baseline is None and self._early is None else self._baseline
+            traced = self._cache[0].traced(self._key) if self._cache is not None else self._traced
+            if kept is not None or traced is not None or not self._settings.confirm_whole_suite:
+                return None
+            self._run_begun = run = self._suite_run()
+            zygote = self._patiently(run.collect, progress)
+            if zygote is None:
+                return None
+            baseline = unlearned(zygote.greeting)
+            near = likely_tests(
+                Path(self._plan.config["root"]), candidate, [each.node_id for each in baseline.suite.tests]
+            )
+            asking = self._lean_oracle()
+            asking._take(baseline, zygote)
+            try:
+                verdict, sure = asking._seen_twice(Trial(candidate, near, lean=True)) if near else (None, False)
+            finally:
+                for worker in asking._workers:
+                    worker.leave(zygote)
+                asking.close()
+            with suppress(ZygoteDied):
+                zygote.learn({})
+            return verdict if verdict is not None and sure and verdict.outcome in CERTAIN else None
+
+    def _seen_twice(self, trial: Trial) -> tuple[Verdict, bool]:
+        """Return the verdict of a trial that knows one run at most, and whether the untouched project passes it."""
+        verdict, sure, _ = self._lean(trial)
+        if verdict.outcome is Outcome.FAIL and sure:
+            second, sure, _ = self._lean(replace(trial, again=True))
+            return (verdict if second.outcome is Outcome.FAIL else second), sure
+        return verdict, sure
 
     def judge_now(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
         early = self._early

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rtc_inspector.core.errors import ProjectError, TargetError
 from rtc_inspector.core.oracle.baseline import Baseline, Chain, file_of
@@ -30,7 +31,7 @@ from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.verdicts import Allowances
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.settings import OracleSettings
-from rtc_inspector.core.types import Report, Suite, TestCase
+from rtc_inspector.core.types import CoverageMap, Report, Suite, TestCase
 
 EACH_SECONDS, MOST_ENDLESS = 30.0, 20
 """What one test of a benchmark may take while its reference is tried, and how many may take longer."""
@@ -70,6 +71,8 @@ def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
 
 STEADY, STEADY_TRIES = 2, 3
 """How often tests must pass in the project's own order after the first time; and tries, each without what failed."""
+UNKNOWN_SECONDS = 1.0
+"""What a test is taken to need of which nothing is known, so that its limit is a multiple of that."""
 MISSING = ("missing", 0.0, "")
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""
@@ -168,6 +171,14 @@ class SuiteRun:
         self._root = root
         self._told = False
         self._collected: Zygote | None = None
+
+    def collect(self, progress: Report) -> Zygote | None:
+        """Return a process that has collected the suite, which `trace` goes on with; None where there can be none."""
+        with suppress(TargetError):
+            self._collected = self._runner.start(self._plan.with_config(collect=True, trace=True), progress)
+            if not self._collected.greeting["trouble"]:
+                return self._collected
+        return None
 
     def trace(self, progress: Report) -> Traced:
         """Run the suite once, traced. Raises as `learn`."""
@@ -279,11 +290,12 @@ class SuiteRun:
 
         The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
         """
-        started = time.monotonic()
-        if (former := self.take_collected()) is not None:
+        started, former = time.monotonic(), self.take_collected()
+        if former is not None and plan is not self._plan:
             former.close()
+            former = None
         with suppress(TargetError), ExitStack() as unless_kept:
-            zygote = self._runner.start(plan.with_config(collect=True, trace=True), progress)
+            zygote = former or self._runner.start(plan.with_config(collect=True, trace=True), progress)
             unless_kept.callback(zygote.close)
             if not zygote.greeting["trouble"]:
                 run = self._run_collected(zygote, progress)
@@ -448,6 +460,16 @@ class SuiteRun:
                 f"There was no time to try {len(apart.unreached)} of {total} tests without the others of their file: "
                 "that is tried where they judge."
             )
+
+
+def unlearned(greeting: Mapping[str, Any]) -> Baseline:
+    """Return what the process that collected a suite says: its tests, of which nobody knows whether they pass."""
+    imports = {path: frozenset(lines) for path, lines in greeting["import_lines"].items()}
+    tests = tuple(TestCase(str(node), UNKNOWN_SECONDS) for node in dict.fromkeys(greeting["tests"]))
+    suite = Suite(tests, {}, CoverageMap((), {}, imports), 0.0, str(greeting["python"]))
+    return Baseline(
+        suite, 0.0, 0.0, (), (), frozenset(imports), (), Allowances(), code_swap=True, fresh_only=frozenset()
+    )
 
 
 def _failing(run: IdentityRun) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
@@ -69,6 +72,9 @@ def lines_of(change: Change) -> tuple[int, int]:
 
 NEAR = 12
 """Lines between a region and code that counts as close to it."""
+WORD = re.compile(r"\w+")
+LIKELY = 0.3
+"""Share of the tests that are worth asking before it is known what covers a candidate."""
 FIRST = 24
 """How many of the tests decide which file is collected first."""
 Place = tuple[str, tuple[int, int]]
@@ -120,6 +126,39 @@ def _ranks(places: Iterable[Place], baseline: Baseline) -> dict[str, int]:
                 test = coverage.tests[index]
                 ranks[test] = min(near, ranks.get(test, near))
     return ranks
+
+
+def likely_tests(root: Path, candidate: Candidate, tests: Sequence[str]) -> tuple[str, ...]:
+    """Return tests of the files that name what is changed, the most of it first, at most a share of all.
+
+    For a candidate of which nobody knows yet what covers it.
+    """
+    names = Counter[str]()
+    for change in candidate.changes:
+        names.update(_names_around(change))
+    stems = {Path(change.file.path).stem for change in candidate.changes}
+    scores: dict[str, float] = {}
+    for file in dict.fromkeys(map(file_of, tests)):
+        with suppress(OSError):
+            words = frozenset(WORD.findall((root / file).read_text(encoding="utf-8", errors="replace")))
+            found = sum(weight for name, weight in names.items() if name in words)
+            scores[file] = found + 4 * any(stem in Path(file).stem for stem in stems)
+    most, chosen = max(FIRST, int(LIKELY * len(tests))), list[str]()
+    for file in sorted((file for file in scores if scores[file]), key=lambda file: -scores[file]):
+        chosen += [test for test in tests if file_of(test) == file]
+        if len(chosen) >= most:
+            break
+    return tuple(chosen)
+
+
+def _names_around(change: Change) -> Iterator[str]:
+    """Yield the names of the file, and those of functions and classes around what is changed three times."""
+    yield Path(change.file.path).stem
+    first, last = lines_of(change)
+    for node in ast.walk(ast.parse(change.file.text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            around = node.lineno <= last and first <= (node.end_lineno or node.lineno)
+            yield from (node.name,) * (3 if around and not node.name.startswith("__") else 0)
 
 
 def first_stage(tests: Sequence[str]) -> tuple[str, ...]:

@@ -367,6 +367,10 @@ class Worker:
         if self._closed():
             raise ZygoteDied("the oracle was closed")
 
+    def leave(self, zygote: Zygote) -> None:
+        """Let go of a process that somebody else goes on with."""
+        self._zygotes = {session: each for session, each in self._zygotes.items() if each is not zygote}
+
     def stop(self) -> None:
         zygotes, self._zygotes = self._zygotes, {}
         for zygote in zygotes.values():
@@ -374,10 +378,15 @@ class Worker:
 
 
 def to_first_failure(verdict: Verdict) -> tuple[str, ...]:
-    """Return the tests that ran, up to the first that did not pass."""
-    tests = [test.node_id for test in verdict.tests]
-    bad = [place for place, test in enumerate(verdict.tests) if test.outcome != "passed"]
-    return tuple(tests[: bad[0] + 1] if bad else tests)
+    """Return the tests that passed up to the first that failed, and that; where none failed, the first skipped one."""
+    for bad in (("failed", "error", "timeout"), ("skipped", "missing")):
+        ran = list[str]()
+        for test in verdict.tests:
+            if test.outcome == "passed" or test.outcome in bad:
+                ran.append(test.node_id)
+            if test.outcome in bad:
+                return tuple(ran)
+    return tuple(ran)
 
 
 def _parted(tests: tuple[str, ...], fresh_only: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -141,11 +141,9 @@ _Drawn = tuple[Item, ItemRow | None, Work | None]
 def _first_light(run: Run, items: Iterator[_Drawn]) -> Iterator[_Drawn]:
     """The first admitted item, seen through before others are drawn: whoever waits for a verdict need not wait for all.
 
-    Its samples are the same in any company, so nothing depends on it but when they come. A server is asked for as many
-    samples at a time as it takes, which a single item would not give.
+    Its samples are the same in any company, so nothing depends on it but when they come. Others are admitted meanwhile.
     """
-    settings = run.settings
-    if settings.endpoint is not None or settings.backward_endpoint is not None or not run.parts.models:
+    if not run.parts.models:
         return
     for item, row, work in items:
         if work is not None:

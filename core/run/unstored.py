@@ -14,7 +14,7 @@ from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
 from rtc_inspector.core.syntax import NEWLINE
-from rtc_inspector.core.trips.judged import learn, open_named
+from rtc_inspector.core.trips.judged import learn, learned, open_named, open_oracle_of
 from rtc_inspector.core.trips.opening import opener
 from rtc_inspector.core.types import (
     Candidate,
@@ -82,12 +82,17 @@ def judge_span(
     source = _source(codebase, path)
     region = _region(source, span)
     with ExitStack() as stack:
-        judged = learn(stack, codebase, oracle_settings, notify, report, command)
+        oracle, candidate = (
+            open_oracle_of(stack, codebase, oracle_settings, notify, report, command),
+            Candidate(source, span, replacement),
+        )
+        if isinstance(oracle, LearnsLater) and (cold := oracle.judge_cold(candidate, report)) is not None:
+            return cold
+        judged = learned(codebase, oracle, notify, report)
         covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
         tests = covered[0].tests if covered else ()
-        oracle = judged.oracle
         how = oracle.judge_now if isinstance(oracle, LearnsLater) else oracle.judge
-        judge = partial(how, Candidate(source, span, replacement), tests, every_test=True)
+        judge = partial(how, candidate, tests, every_test=True)
         return patiently(judge, partial(report, "judging", 0, 1), stack.close)
 
 

@@ -186,12 +186,30 @@ def learn(
     command: Command | None = None,
 ) -> Judged:
     """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
-    oracle = _opened(codebase, settings, notify, report, command)
-    stack.callback(oracle.close)
+    oracle = open_oracle_of(stack, codebase, settings, notify, report, command)
+    return learned(codebase, oracle, notify, report)
+
+
+def learned(codebase: Codebase, oracle: Oracle, notify: Notify, report: Report) -> Judged:
+    """Run the codebase's own tests by an open oracle. Raises as `learn`."""
     suite = oracle.begin(report) if isinstance(oracle, LearnsLater) else oracle.suite(report)
     if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
         _say("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)
+
+
+def open_oracle_of(
+    stack: ExitStack,
+    codebase: Codebase,
+    settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+    command: Command | None,
+) -> Oracle:
+    """Open what judges a codebase: its own test command, a cluster, or this machine. Raises as `learn`."""
+    oracle = _opened(codebase, settings, notify, report, command)
+    stack.callback(oracle.close)
+    return oracle
 
 
 def _opened(

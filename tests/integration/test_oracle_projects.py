@@ -471,6 +471,27 @@ def test_a_single_candidate_is_judged_by_one_run_as_plain_pytest_does(tmp_path: 
     oracle.close()
 
 
+def test_a_failure_is_told_before_anything_is_learned_and_nothing_else(tmp_path: Path) -> None:
+    """And the run that tells what covers the rest goes on in the same process."""
+    codebase = open_codebase(write(tmp_path, LOCALES))
+    file, runs = codebase.file("words.py"), list[str]()
+
+    def told(old: str, new: str) -> tuple[Outcome | None, bool]:
+        oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
+        assert isinstance(oracle, LearnsLater)
+        start = file.text.index(old)
+        verdict = oracle.judge_cold(Candidate(file, Span(start, start + len(old)), new), lambda stage, *_: None)
+        learned = oracle.begin(lambda stage, *_: runs.append(stage)) if verdict is None else None
+        oracle.close()
+        return verdict.outcome if verdict is not None else None, learned is not None and len(learned.tests) >= 5
+
+    assert told("months[0]", "months[0]()") == (Outcome.FAIL, False)
+    assert told("months[0]", "months[") == (Outcome.SYNTAX_ERROR, False)
+    assert not runs
+    assert told('"janvier"', '"january"') == (None, True)
+    assert "learning the tests: which lines they run" in runs
+
+
 def test_what_one_run_takes_for_tampering_is_judged_by_all_that_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,8 +105,10 @@ def _mark_within(node: Any, kind: str) -> None:
             asked = ast.BoolOp(op=ast.Or(), values=[_call(handler.type, handler.lineno, kind), handler.type])
             handler.type = ast.copy_location(asked, handler.type)
         handler.body = [*_marked(handler, handler.body, kind)]
+    tried: list[ast.stmt] = []
     for case in getattr(node, "cases", ()):
-        case.body = [_probe(case.pattern, kind), *_marked(case, case.body, kind)]
+        tried.append(_probe(case.pattern, kind))
+        case.body = [*tried, *_marked(case, case.body, kind)]
 
 
 def _probe(node: Any, kind: str) -> ast.stmt:

@@ -332,11 +332,16 @@ def _rewrite_from(paths: list[str]) -> None:
 
 
 class Collected(Configured):
-    """A pytest session with its items collected, and what is needed to swap code under it."""
+    """A pytest session with its items collected, and what is needed to swap code under it.
+
+    Attributes:
+        found: what was collected and which lines ran meanwhile, where that was traced.
+    """
 
     def _prepare(self) -> None:
         """Collect, under the tracer where the first child is to go on with that."""
         traced = bool(self._config.get("trace"))
+        self.found: dict[str, Any] = {}
         importing, root = no_lines(), self._config["root"]
         self._collector = Collector(Probes(importing, root + os.sep), importing, root)
         self._imported = Imported(root)
@@ -354,6 +359,10 @@ class Collected(Configured):
             raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
         if traced:
             self._collector.stop()
+            self.found = {
+                "tests": [item.nodeid for item in self._session.items],
+                "import_lines": self._collector.import_lines(),
+            }
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
         self._reporter = Reporter(self._witness, self._config["root"])

@@ -360,8 +360,8 @@ class Collector:
     def send(self, send: Send) -> None:
         """Stop, and report which lines run at import, and which by each test."""
         self._tracer.stop()
-        for path, numbers in self._importing.items():
-            send("import-lines", self._relative(path), sorted(line for line in numbers if line > 0))
+        for path, lines in self.import_lines().items():
+            send("import-lines", path, lines)
         found: dict[str, list[tuple[str, list[int]]]] = {}
         for test, own in self._tests.items():
             for key in self._uses.get(test, ()):
@@ -372,6 +372,11 @@ class Collector:
                     found.setdefault(path, []).append((test, sorted(numbers)))
         for path, by_test in found.items():
             send("lines", self._relative(path), by_test)
+
+    def import_lines(self) -> dict[str, list[int]]:
+        """Return which lines of which files ran outside tests so far."""
+        found = self._importing.items()
+        return {self._relative(path): sorted(line for line in numbers if line > 0) for path, numbers in found}
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")

@@ -163,7 +163,8 @@ class Zygote:
     def serve(self) -> None:
         gc.collect()
         gc.freeze()
-        self._wire.send({"ready": True, "python": platform.python_version(), "trouble": self._trouble})
+        found = self._collected.found if self._collected is not None and not self._trouble else {}
+        self._wire.send({"ready": True, "python": platform.python_version(), "trouble": self._trouble, **found})
         while True:
             request = self._wire.receive()
             if request is None:
