@@ -268,6 +268,8 @@ def orders(runs: int) -> list[int]:
 
 SLOW_TRACE = 4.0
 """How many times longer a traced run may take."""
+COLLECTING = 2 * START_PATIENCE
+"""Seconds that a process may take to collect the suite; what takes longer is run by fresh imports."""
 LEAST_APART, MOST_APART = 2.0, 20.0
 """Seconds of running tests apart; between them, as long as a plain run takes."""
 LEAST_PATIENCE = 30.0
@@ -316,7 +318,7 @@ class IdentityRunner:
     def start(self, plan: SessionPlan, progress: Report) -> Zygote:
         """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            poll, patience = partial(progress, "starting a sandbox", 0, 1), max(START_PATIENCE, self._timeout)
+            poll, patience = partial(progress, "starting a sandbox", 0, 1), COLLECTING
             zygote = Zygote(self._new_sandbox(), plan, None, poll, patience)
         except ZygoteDied as error:
             raise TargetError(

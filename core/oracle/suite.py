@@ -35,6 +35,8 @@ from rtc_inspector.core.types import CoverageMap, Report, Suite, TestCase
 
 EACH_SECONDS, MOST_ENDLESS = 30.0, 20
 """What one test of a benchmark may take while its reference is tried, and how many may take longer."""
+IMPORT_SECONDS = 60.0
+"""What importing one test file may take, with all that it imports."""
 TRACING = "learning the tests: which lines they run"
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
@@ -71,6 +73,8 @@ def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
 
 STEADY, STEADY_TRIES = 2, 3
 """How often tests must pass in the project's own order after the first time; and tries, each without what failed."""
+FORECAST_AFTER = 5.0
+"""Seconds of a traced run after which it is said how long it will take, where that much is left."""
 UNKNOWN_SECONDS = 1.0
 """What a test is taken to need of which nothing is known, so that its limit is a multiple of that."""
 MISSING = ("missing", 0.0, "")
@@ -169,7 +173,7 @@ class SuiteRun:
         self._notice = notice
         self._python = python
         self._root = root
-        self._told = False
+        self._told = self._foretold = False
         self._collected: Zygote | None = None
 
     def collect(self, progress: Report) -> Zygote | None:
@@ -184,9 +188,10 @@ class SuiteRun:
         """Run the suite once, traced. Raises as `learn`."""
         progress("check", 0, 1)
         plan, opened, endless = self._plan, tuple[Path, ...](), dict[str, str]()
+        progress = self._forecasting(progress)
         while True:
             try:
-                run, forked = self._traced(plan, progress)
+                run, forked = self._traced(plan, progress, afresh=bool(endless))
                 self._consider(run, ask=not opened)
                 return Traced(run, opened, forked, endless)
             except _Opened as found:
@@ -197,9 +202,32 @@ class SuiteRun:
             except EndlessTest as found:
                 if found.test is None or len(endless) == MOST_ENDLESS:
                     raise
-                endless[found.test] = f"does not end within {EACH_SECONDS:.0f} s"
+                kind = "does not end" if "::" in found.test else "cannot be imported"
+                seconds = EACH_SECONDS if not self._plan.config["pytest_needed"] else IMPORT_SECONDS
+                endless[found.test] = f"{kind} within {seconds:.0f} s"
                 self._notice(f"{found.test} {endless[found.test]}: left out with all that its file tests.")
                 plan = ready_plan(plan, [file_of(found.test)], (), ())
+
+    def _forecasting(self, progress: Report) -> Report:
+        """Return what says, some seconds into a long traced run, how long all of it will take."""
+        began: list[float] = []
+
+        def heard(stage: str, done: int, total: int) -> None:
+            progress(stage, done, total)
+            if stage != TRACING or not done or self._foretold:
+                return
+            began[:] = began or [time.monotonic()]
+            passed = time.monotonic() - began[0]
+            if passed > FORECAST_AFTER:
+                self._foretold = True
+                whole = passed / done * total
+                if whole - passed > FORECAST_AFTER:
+                    self._notice(
+                        f"The tests take about {whole:.0f} s: the first description is asked for in about "
+                        f"{whole - passed:.0f} s, and the first verdict comes about {2 * whole / 60:.1f} min later."
+                    )
+
+        return heard
 
     def take_collected(self) -> Zygote | None:
         """Return the process that ran the suite for `trace`, which can judge on; close it."""
@@ -285,7 +313,7 @@ class SuiteRun:
     def _below(self, folders: Iterable[Path]) -> list[str]:
         return [str(folder.relative_to(self._root)) for folder in folders if self._root is not None]
 
-    def _traced(self, plan: SessionPlan, progress: Report) -> tuple[IdentityRun, bool]:
+    def _traced(self, plan: SessionPlan, progress: Report, afresh: bool) -> tuple[IdentityRun, bool]:
         """Run all tests under the tracer, in a fork of the collected suite, or by fresh imports where some need those.
 
         The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
@@ -294,6 +322,8 @@ class SuiteRun:
         if former is not None and plan is not self._plan:
             former.close()
             former = None
+        if afresh:
+            return self._traced_afresh(plan, progress), False
         with suppress(TargetError), ExitStack() as unless_kept:
             zygote = former or self._runner.start(plan.with_config(collect=True, trace=True), progress)
             unless_kept.callback(zygote.close)
@@ -333,8 +363,10 @@ class SuiteRun:
         return ready_plan(self._plan.with_writable(traced.opened), ignored, (), ())
 
     def _bounds(self) -> dict[str, float]:
-        """Return what bounds each test: problems and cells are small, and one may be endless."""
-        return {} if self._plan.config["pytest_needed"] else {"default_test_seconds": EACH_SECONDS}
+        """Return what bounds each file's import, and each test of problems and cells: they are small."""
+        if self._plan.config["pytest_needed"]:
+            return {"collect_seconds": IMPORT_SECONDS}
+        return {"default_test_seconds": EACH_SECONDS, "collect_seconds": EACH_SECONDS}
 
     def _untraced(self, plan: SessionPlan, progress: Report) -> _Untraced:
         plain, again = list[IdentityRun](), list[str]()

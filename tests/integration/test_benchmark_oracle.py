@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_oracle_attacks import AT_IMPORT, ATTACKS, HONEST
 
-from rtc_inspector.core.oracle import suite
+from rtc_inspector.core.oracle import identity, suite
 from rtc_inspector.core.oracle.bench.project import node_ids, program_file, program_path, write_project
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.rewrites.names import mask_name
@@ -76,6 +76,23 @@ def test_an_endless_reference_is_left_out_by_its_own_name(tmp_path: Path, monkey
     assert {test.node_id for test in made.suite.tests} == set(node_ids(PROBLEMS["largest"]))
     (sentence,) = [text for text in said if "does not end" in text]
     assert sentence.startswith(f"test 1 of {endless.key} does not end within 2 s")
+
+
+def test_a_reference_that_hangs_while_it_is_imported_is_left_out_by_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite, "EACH_SECONDS", 2.0)
+    monkeypatch.setattr(identity, "COLLECTING", 6.0)
+    add = PROBLEMS["add"]
+    endless = replace(add, program=f"{add.program}\nwhile True: pass\n")
+    root = write_project([endless, PROBLEMS["largest"]], "own", tmp_path)
+    said: list[str] = []
+    with ExitStack() as stack:
+        settings = OracleSettings(cache=False, identity_runs=1, suite_timeout=60.0)
+        made = open_written(stack, root, settings, said.append, lambda *_: None, "", "")
+    assert {test.node_id for test in made.suite.tests} == set(node_ids(PROBLEMS["largest"]))
+    (sentence,) = [text for text in said if "imported within" in text]
+    assert sentence.startswith(f"the tests of {endless.key} cannot be imported within 2 s"), sentence
 
 
 @pytest.mark.parametrize(

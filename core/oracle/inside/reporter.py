@@ -75,6 +75,10 @@ class Reporter:
         self.watch.add(items)
         self._send("collected", [item.nodeid for item in items])
 
+    def pytest_collectstart(self, collector: Any) -> None:
+        if isinstance(collector, pytest.File) and "collect_seconds" in self._request:
+            self._send("collect", collector.nodeid)
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.failed = True

@@ -110,8 +110,8 @@ class Supervisor:
         """Fork, call `body` in the child, and return how it ended.
 
         `request`: total (seconds), test_seconds (node id -> seconds), default_test_seconds, spare (seconds that its
-        tests may take beyond those, all together: what is set up once is paid by whichever comes first), output_bytes,
-        trace.
+        tests may take beyond those, all together: what is set up once is paid by whichever comes first),
+        collect_seconds (for each file of tests), output_bytes, trace.
         """
         self._end_shared()
         child = _Child(body)
@@ -172,6 +172,7 @@ class _Watch:
         self._listen = listen
         self._limits = request.get("test_seconds") or {}
         self._default = float(request.get("default_test_seconds", 60.0))
+        self._collect_limit = float(request.get("collect_seconds", 0.0))
         self._output = Output(int(request.get("output_bytes", 1 << 18)))
         self._spare = float(request.get("spare", 0.0))
         self._deadline = time.monotonic() + float(request["total"])
@@ -227,6 +228,11 @@ class _Watch:
                 self._test = str(values[0])
                 self._test_limit = time.monotonic() + float(self._limits.get(self._test, self._default))
                 self._test_deadline = self._test_limit + self._spare
+            elif kind == "collect":
+                self._test = str(values[0])
+                self._test_deadline = time.monotonic() + self._collect_limit
+            elif kind == "collected":
+                self._test, self._test_deadline = "", None
             elif kind == "test":
                 self._spare -= max(0.0, time.monotonic() - self._test_limit)
                 self._test, self._test_deadline = "", None
