@@ -13,7 +13,7 @@ from rtc_inspector.core.types import CoverageMap, Suite, TestCase
 
 
 def file_of(node_id: str) -> str:
-    """The file a test is collected from."""
+    """Return the file a test is collected from."""
     return node_id.split("::", 1)[0]
 
 

@@ -145,7 +145,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _is_ours(content: bytes) -> bool:
-    """By the header of an SQLite file, in which the store writes its application id."""
+    """Tell by the header of an SQLite file, in which the store writes its application id."""
     return content.startswith(b"SQLite format 3\0") and content[68:72] == b"RTCI"
 
 
@@ -174,7 +174,7 @@ class BaselineCache:
         self._admissions = JsonCache(folder / "admissions", KEPT)
 
     def load(self, key: str) -> Baseline | None:
-        """The baseline kept under `key`; None when there is none, or it cannot be read."""
+        """Return the baseline kept under `key`; None when there is none, or it cannot be read."""
         try:
             return Baseline.from_json(self._files.load(key)).as_cached()
         except (ValueError, KeyError, TypeError, AttributeError):

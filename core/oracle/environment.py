@@ -114,7 +114,10 @@ def _contents(wheels: Path | None) -> list[list[str]] | None:
 
 
 def read_requirements(root: Path, given: str | None) -> Requirements:
-    """From the file `given`, else from the project's own files; pytest is always among them. Raises TargetError."""
+    """Read from the file `given`, else from the project's own files; pytest is always among them.
+
+    Raises TargetError.
+    """
     found = _given(Path(given).expanduser()) if given is not None else _declared(root)
     lines = [line for listed in found.values() for line in listed]
     plain = {line for line in lines if _PLAIN.match(line)}
@@ -229,7 +232,7 @@ def environments_folder() -> Path:
 def environment_for(
     base: Interpreter, install: Install, folder: Path, notice: Notice, poll: Poll = no_poll
 ) -> Interpreter:
-    """The interpreter of an environment that holds what is asked, made unless `folder` has one of the same content.
+    """Return the interpreter of an environment with what is asked, made unless `folder` has one of the same content.
 
     Raises TargetError, and what `poll` raises; then nothing half made stays.
     """
@@ -269,7 +272,7 @@ def _make(home: Path, base: Interpreter, install: Install, notice: Notice, poll:
 
 
 def _pip(base: Interpreter) -> list[str]:
-    """A pip that can install into another environment. Raises TargetError."""
+    """Return a pip that can install into another environment. Raises TargetError."""
     for executable in (sys.executable, str(base.executable)):
         command = [executable, "-I", "-m", "pip"]
         with suppress(OSError, subprocess.SubprocessError):
@@ -302,7 +305,7 @@ def _failed(what: str, said: str) -> TargetError:
 
 @contextmanager
 def _locked(folder: Path, name: str, poll: Poll) -> Iterator[None]:
-    """One maker at a time. Raises TargetError, and what `poll` raises."""
+    """Let one maker in at a time. Raises TargetError, and what `poll` raises."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{name}.lock").open("w") as file:
@@ -399,7 +402,7 @@ def _lacks(wanted: Requirements, interpreter: Interpreter, there: Versions) -> t
 
 
 def _package(line: str) -> str:
-    """The name of what a line asks for, whatever it says of versions."""
+    """Return the name of what a line asks for, whatever it says of versions."""
     try:
         return canonicalize_name(Requirement(line).name)
     except InvalidRequirement:

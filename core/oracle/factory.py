@@ -26,7 +26,7 @@ from rtc_inspector.core.waiting import Poll, no_poll
 def open_oracle(
     codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None], progress: Report | None = None
 ) -> Oracle:
-    """An oracle for the codebase; nothing of the project runs yet. Close it when done.
+    """Return an oracle for the codebase; nothing of the project runs yet. Close it when done.
 
     `progress` is called while requirements are installed. Raises TargetError (interpreter missing, not Python, too
     old), SandboxError, and what `progress` raises.
@@ -61,7 +61,10 @@ def _interpreter(
     notice: Callable[[str], None],
     poll: Poll,
 ) -> Interpreter:
-    """The image's own, one with what the project requires, or one that is there. Raises TargetError, SandboxError."""
+    """Return the image's own, one with what the project requires, or one that is there.
+
+    Raises TargetError, SandboxError.
+    """
     if settings.image is not None:
         return interpreter_of_image(sandbox, settings.python)
     if install is not None:

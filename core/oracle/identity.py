@@ -103,7 +103,7 @@ class IdentityRun:
                 self.status = int(values[0])
 
     def _test(self, node_id: str, outcome: str, seconds: float, message: str) -> None:
-        """A node id met twice keeps its worse outcome."""
+        """Keep a result; a node id met twice keeps its worse outcome."""
         known = self.outcomes.get(node_id)
         if known is None or known[0] == "passed":
             self.outcomes[node_id] = (outcome, max(seconds, known[1] if known else 0.0), message)
@@ -230,7 +230,7 @@ def missing_modules(text: str) -> list[str]:
 
 
 def needs(names: Sequence[str], interpreter: Interpreter, root: Path) -> TargetError:
-    """The interpreter lacks modules: the project itself, or what it depends on."""
+    """Return the interpreter lacks modules: the project itself, or what it depends on."""
     own = [name for name in names if any((root / top / name).is_dir() for top in ("", "src"))]
     if own:
         return TargetError(
@@ -245,7 +245,7 @@ def needs(names: Sequence[str], interpreter: Interpreter, root: Path) -> TargetE
 
 
 def affordable(run: IdentityRun, seconds: float) -> list[str]:
-    """The tests that passed and are run again: the fastest that take `seconds` together, at least one; in order."""
+    """Return the tests that passed and are run again: the fastest that take `seconds` in all, at least one."""
     left, chosen = seconds, set[str]()
     for test in sorted(run.passed, key=lambda test: run.outcomes[test][1]):
         left -= run.outcomes[test][1]
@@ -259,7 +259,7 @@ REVERSED = -1
 
 
 def orders(runs: int) -> list[int]:
-    """The order of each identity run after the first: reversed (it breaks every need for one earlier test), shuffled.
+    """Return the order of each identity run after the first: reversed, shuffled.
 
     One fewer than asked for: forks of the collected suite run all tests once more.
     """
@@ -316,7 +316,7 @@ class IdentityRunner:
         self._timeout = suite_timeout
 
     def start(self, plan: SessionPlan, progress: Report) -> Zygote:
-        """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
+        """Return a process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
             poll, patience = partial(progress, "starting a sandbox", 0, 1), COLLECTING
             zygote = Zygote(self._new_sandbox(), plan, None, poll, patience)
@@ -332,7 +332,7 @@ class IdentityRunner:
         return zygote
 
     def run(self, zygote: Zygote, stage: str, progress: Report, **request: Any) -> IdentityRun:
-        """One identity run; `progress` hears of each test. Raises ProjectError, TargetError."""
+        """Make one identity run; `progress` hears of each test. Raises ProjectError, TargetError."""
         tests = request.get("tests")
         run, started = IdentityRun(None if tests is None else frozenset(tests)), time.monotonic()
 
@@ -424,7 +424,7 @@ def _run(zygote: Zygote, request: dict[str, Any], poll: Poll, listen: Listener |
 
 
 def batches(seconds: Mapping[str, float]) -> list[list[str]]:
-    """At most one test of each file in a batch; fast tests first."""
+    """Return at most one test of each file in a batch; fast tests first."""
     by_file: dict[str, list[str]] = {}
     for test in sorted(seconds, key=lambda test: (seconds[test], test)):
         by_file.setdefault(file_of(test), []).append(test)

@@ -629,7 +629,10 @@ class ProjectOracle:
         return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
 
     def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:
-        """An error planted in the file must be noticed. Asked once a file; yes is kept with what was learned."""
+        """Return whether an error planted in the file is noticed.
+
+        Asked once a file; yes is kept with what was learned.
+        """
         if file.path in self._imported:
             return True
         ordered = fastest_first(tests, baseline)
@@ -711,12 +714,12 @@ def _untouched(candidate: Candidate) -> bool:
 
 
 def _broken(file: SourceFile) -> Candidate:
-    """A candidate that no test which imports the file can pass."""
+    """Return a candidate that no test which imports the file can pass."""
     return Candidate(file, Span(0, len(file.text)), 'raise ImportError("planted to see whether this file is used")\n')
 
 
 def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
-    """One run of both, told as two would be: the covering tests, then what went wrong in the others."""
+    """Return one run of both, told as two would be: the covering tests, then what went wrong in the others."""
     first = tuple(test for test in verdict.tests if test.node_id in covering)
     others = tuple(test for test in verdict.tests if test.node_id not in covering)
     if verdict.outcome is Outcome.PASS:

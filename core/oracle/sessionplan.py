@@ -75,7 +75,7 @@ class PytestOptions:
 
 
 def read_options(root: Path) -> PytestOptions:
-    """From the first file in `root` that configures pytest; none is no error, an unreadable one counts as none."""
+    """Read the first file in `root` that configures pytest; none is no error, an unreadable one counts as none."""
     for name, section in _FILES:
         values = _section(root / name, section)
         if values is not None and (values or name in _ALONE_ENOUGH):
@@ -189,7 +189,7 @@ class SessionPlan:
         return replace(self, config={**self.config, **changes})
 
     def with_writable(self, folders: Iterable[Path]) -> SessionPlan:
-        """With folders of the project in which tests may make files and change data, which is sent along."""
+        """Return it with folders of the project in which tests may make files and change data, which is sent along."""
         opened = tuple(folders)
         copies = [_copy(path) for folder in opened for path in copied(folder)]
         return replace(self, launch=replace(self.launch, writable=opened)).with_config(copies=copies)
@@ -212,7 +212,7 @@ def _copy(path: Path) -> tuple[str, int, str]:
 
 
 def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, settings: OracleSettings) -> SessionPlan:
-    """For the project at `root` (absolute, links resolved)."""
+    """Return the plan for the project at `root` (absolute, links resolved)."""
     lent = _lent_tracer(interpreter)
     readonly = (root, INSIDE, *interpreter.readonly, *([lent] if lent else []))
     limits = Limits(settings.memory_mib, settings.processes, settings.scratch_mib)

@@ -516,7 +516,10 @@ def _up_to_last(tests: Sequence[str], wanted: Set[str]) -> list[str]:
 def ready_plan(
     plan: SessionPlan, ignored: Sequence[str], preload: Sequence[str], sources: Iterable[str]
 ) -> SessionPlan:
-    """The plan for judging: broken test files left out, foreign modules imported and own files compiled beforehand."""
+    """Return the plan for judging.
+
+    Broken test files left out, foreign modules imported and own files compiled beforehand.
+    """
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
     return plan.with_config(pytest_args=arguments, preload=list(preload), sources=sorted(sources))
 

@@ -83,13 +83,15 @@ _NEAR, _SAME_FILE, _ELSEWHERE = range(3)
 
 
 def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Each test once, by its baseline seconds."""
+    """Return each test once, by its baseline seconds."""
     seconds = baseline.seconds
     return tuple(sorted(dict.fromkeys(tests), key=lambda test: (seconds.get(test, 0.0), test)))
 
 
 def promising_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Each test once: those that run code in or near what is changed, then in its file, then others; fastest first.
+    """Return each test once: those that run code in or near what is changed, then in its file, then others.
+
+    Fastest first.
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail.
     """
@@ -98,7 +100,10 @@ def promising_first(places: Iterable[Place], tests: Sequence[str], baseline: Bas
 
 
 def nearest_files_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """The tests in their order, but files first that come near what is changed: what a file sets up is set up once."""
+    """Return the tests in their order, but files first that come near what is changed.
+
+    What a file sets up is set up once.
+    """
     files: dict[str, int] = {}
     for test, near in _ranks(places, baseline).items():
         files[file_of(test)] = min(near, files.get(file_of(test), near))

@@ -124,7 +124,7 @@ NEVER_RAN = (Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR)
 
 
 def with_missing(verdict: Verdict, tests: Sequence[str]) -> Verdict:
-    """With a result for each of `tests`, those included that did not run, as `missing`."""
+    """Add a result for each of `tests`, those included that did not run, as `missing`."""
     known = {result.node_id for result in verdict.tests}
     signature = "error " + verdict.detail if verdict.outcome in NEVER_RAN else "missing"
     missing = tuple(TestResult(test, "missing", signature=signature) for test in tests if test not in known)
@@ -140,7 +140,10 @@ def conclude(
     output_limit: int,
     shown: Collection[str] | None = None,
 ) -> Verdict:
-    """The verdict over `expected` tests; PASS only with every piece of evidence. `shown`: those whose output counts."""
+    """Return the verdict over `expected` tests; PASS only with every piece of evidence.
+
+    `shown`: those whose output counts.
+    """
     results = observed.tests()
     outcome, detail = _outcome(observed, results, expected, allowed)
     results += _unfinished(observed, results, expected, outcome)
@@ -262,7 +265,7 @@ def _because(observed: Observation) -> str:
 
 
 def _suspicion(observed: Observation, allowed: Allowances) -> str:
-    """Why an all-green run is not believed; empty when it is."""
+    """Return why an all-green run is not believed; empty when it is."""
     if observed.reply["broken"]:
         return "Reports came out of order."
     evidence = observed.all("evidence")
@@ -283,7 +286,7 @@ def _suspicion(observed: Observation, allowed: Allowances) -> str:
 def _unfinished(
     observed: Observation, results: Sequence[TestResult], expected: Collection[str], outcome: Outcome
 ) -> tuple[TestResult, ...]:
-    """The test that was running when time was up, or the process ended."""
+    """Return the test that was running when time was up, or the process ended."""
     test = observed.reply["test"]
     if not test or test not in expected or any(result.node_id == test for result in results):
         return ()
@@ -295,7 +298,10 @@ HEADLINE = 300
 
 
 def headline(text: str) -> str:
-    """The line that names the error: marked by pytest, else first where frames follow it, else last. May be empty."""
+    """Return the line that names the error: marked by pytest, else first where frames follow it, else last.
+
+    May be empty.
+    """
     lines = [line for line in text.strip().splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
     if marked:

@@ -84,7 +84,7 @@ class Worker:
         self._spare = settings.total_timeout_factor * baseline.once
 
     def judge(self, trial: Trial) -> Verdict:
-        """A verdict; INFRASTRUCTURE when our own processes failed twice."""
+        """Return a verdict; INFRASTRUCTURE when our own processes failed twice."""
         started, attempts = time.monotonic(), 0
         trouble = "the oracle was closed"
         while attempts < ATTEMPTS and not self._closed():
@@ -106,7 +106,10 @@ class Worker:
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
-        """The verdict; where every test's outcome is wanted, those behind one that ended the process are run too."""
+        """Return the verdict.
+
+        Where every test's outcome is wanted, those behind one that ended the process are run too.
+        """
         if trial.lean:
             return self._judge_lean(trial, started)
         verdict = self._judge_once(trial, started)
@@ -205,7 +208,7 @@ class Worker:
         self._allowed = replace(known, events=known.events | events, changes=known.changes | observed.changes())
 
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
-        """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
+        """Yield what is observed, with what ran: by code swap where that is as good as a fresh import, else by that."""
         if self._without_pytest():
             yield self._run(Session.PLAIN, trial, [trial.tests, trial.rest]), trial.tests + trial.rest
             return
@@ -232,7 +235,7 @@ class Worker:
         return self._plain
 
     def _run(self, session: Session, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
-        """One run; once more where time was up and the unmodified project needs longer just now, too."""
+        """Run once; once more where time was up and the unmodified project needs longer just now, too."""
         observed = self._ask(self._zygote(session), trial, stages)
         for _ in range(RETRIES):
             if trial.candidate is None or trial.slack > 1 or not observed.out_of_time:
@@ -307,7 +310,10 @@ class Worker:
         return Session.CONFIGURED if not self._zygote(Session.CONFIGURED).greeting["trouble"] else Session.BARE
 
     def _stages(self, trial: Trial) -> list[tuple[str, ...]]:
-        """The likeliest to fail first, as every file costs its collection; one stage where several do not serve."""
+        """Return the likeliest to fail first, as every file costs its collection.
+
+        One stage where several do not serve.
+        """
         if self._in_stages is False:
             return [trial.tests]
         first = () if trial.every_test else first_stage(trial.tests)
@@ -351,7 +357,7 @@ class Worker:
         return conclude(observed, tests, self._allowed, 0.0, "", 0).outcome is Outcome.PASS
 
     def _zygote(self, session: Session) -> Zygote:
-        """The process that forks from there; started when it is first needed."""
+        """Return the process that forks from there; started when it is first needed."""
         zygote = self._zygotes.get(session)
         if zygote is None:
             plan = self._plan.with_config(**{session.value: True}) if session.value else self._plan

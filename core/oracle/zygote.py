@@ -142,7 +142,7 @@ class EngineWait:
         self._since: float | None = None
 
     def worth_another(self) -> bool:
-        """After a failure to start: wait a moment; whether to try again."""
+        """Wait a moment after a failure to start; return whether to try again."""
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since > AWAY:

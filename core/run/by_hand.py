@@ -70,7 +70,7 @@ def _name(author: str) -> str:
 
 
 def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
-    """The statements around `span` with their tests, and whether deleting them is noticed; no model is asked.
+    """Return the statements around `span` with their tests, and whether deleting them is noticed; no model is asked.
 
     Raises UserError, Cancelled.
     """
@@ -83,7 +83,7 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
 
 
 def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control: Control) -> Item:
-    """The round trip on the statements around `span`, added to a stored run as an extra item.
+    """Make the round trip on the statements around `span`, added to a stored run as an extra item.
 
     Extra items are never part of the run's scores; a region that the run sampled itself stays the run's own. An item
     that is not admitted is stored with its reason and no model is asked. Raises UserError, ProjectError when the
@@ -96,7 +96,7 @@ def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control:
 def probe_alone(
     settings: RunSettings, project: Path, path: str, span: Span, store: Store, emit: Emit, control: Control
 ) -> Item:
-    """The same in a new run that samples nothing itself. Raises UserError, Cancelled."""
+    """Do the same in a new run that samples nothing itself. Raises UserError, Cancelled."""
     with ExitStack() as stack:
         settings = replace(for_selected_code(settings), regions=0, oracle=settings_for(project, path, settings.oracle))
         parts = open_parts(stack, project, settings, Caller(emit, control))

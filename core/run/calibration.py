@@ -71,7 +71,7 @@ def calibrate(
 
 
 def _functions(judged: Judged) -> Iterator[_Function]:
-    """The body of every function of the set, in the order of its files."""
+    """Return the body of every function of the set, in the order of its files."""
     for source in judged.codebase.files:
         if source.is_test:
             continue

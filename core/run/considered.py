@@ -39,7 +39,7 @@ class Considered:
 def considered(
     file: SourceFile, settings: RegionSettings, coverage: CoverageMap | None, items: Sequence[ItemRow]
 ) -> list[Considered]:
-    """Every candidate of `file` in source order; `items` are what the run drew in it.
+    """Return every candidate of `file` in source order; `items` are what the run drew in it.
 
     `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
     """

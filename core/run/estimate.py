@@ -163,7 +163,7 @@ def _basis(cost: RunCost, noun: str) -> str:
 
 
 def _count(number: int) -> str:
-    """Two digits that count: more would claim too much."""
+    """Return two digits that count: more would claim too much."""
     if number >= 950_000:
         return f"{number / 1e6:.1f} million"
     return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
@@ -176,7 +176,7 @@ LONGEST = 60.0
 def try_pace(
     settings: RunSettings, project: Path, emit: Emit, control: Control, longest: float = LONGEST
 ) -> PaceRow | None:
-    """The pace of one item's round trips, tests and all; None where no sample came in time.
+    """Return the pace of one item's round trips, tests and all; None where no sample came in time.
 
     Loading the models and learning the project's tests come first and are not counted; what is learned of the tests
     is kept as ever. Only progress is emitted. Raises UserError, and Cancelled when stopped from outside.

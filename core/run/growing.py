@@ -28,7 +28,7 @@ from rtc_inspector.core.waiting import result_of
 
 
 def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
-    """A 31-bit seed for one sample of a run; the same on every machine."""
+    """Return a 31-bit seed for one sample of a run; the same on every machine."""
     text = "\x1f".join([str(run_seed), item_key, role, *map(str, indices)])
     # 31 bits: some servers read a seed as a signed number of 32.
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
@@ -130,7 +130,7 @@ class Growing:
         work.tree = reader.tree(work.item_id) if work.begun else Tree(tests=reader.tests, roles=self._roles)
 
     def _next(self, waiting: deque[Work]) -> Work:
-        """The item to begin with next: the first, unless the trip chooses."""
+        """Return the item to begin with next: the first, unless the trip chooses."""
         place = self._trip.next([work.item for work in waiting]) if isinstance(self._trip, ChoosesNext) else 0
         work = waiting[place]
         del waiting[place]
@@ -334,7 +334,7 @@ class Growing:
         return side.info.prompt_style == "chat"
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
-        """A sample of what a model wrote."""
+        """Return a sample of what a model wrote."""
         item, prompt = asked.work.item, asked.request.prompt
         tag = self._run.settings.generation.thought_tag
         sample = self._sample(item, asked.step, generation, read(self._trip, item, asked.step, generation, prompt, tag))
@@ -388,7 +388,10 @@ class Growing:
         return sample_id
 
     def _give_up(self, work: Work, step: Step, sample_id: int, error: str) -> None:
-        """The engine could not make a sample: that is ours, not the model's, so it never counts against it."""
+        """Record a sample that the engine could not make.
+
+        That is ours, not the model's, so it never counts against it.
+        """
         title = role_title(self._run.settings.task, step.role)
         self._run.problems.append(f"{article(title).capitalize()} of {work.item.key} could not be written: {error}")
         if not self._is_text(step):

@@ -91,7 +91,7 @@ def _single(finished: RunFinished) -> SeriesFinished:
 
 
 def planned(settings: RunSettings) -> list[RunSettings]:
-    """The settings of every run of a series, in the order in which they are made.
+    """Return the settings of every run of a series, in the order in which they are made.
 
     Crossed, each model first runs alone. Then each writer is loaded once more, for the descriptions of all others.
     """
@@ -156,7 +156,7 @@ class _Series:
         return self._finished
 
     def _check_files(self) -> None:
-        """Before anything is loaded: a file that no run can use is found at once, not in the middle of the night."""
+        """Refuse a file that no run can use before anything is loaded, not in the middle of the night."""
         files = dict.fromkeys(path for settings in self._plan for path in local_files(settings))
         for path in files:
             check_generative(read_header(path))
@@ -166,7 +166,7 @@ class _Series:
         return runs_of(self._store.reader, series.id) if series else []
 
     def _stored(self, settings: RunSettings) -> RunRow | None:
-        """The run of the series that these models have already."""
+        """Return the run of the series that these models have already."""
         for run in self._all():
             known = self._store.reader.settings(run.id)
             if (known.forward, known.backward) == (settings.forward, settings.backward):
@@ -178,7 +178,7 @@ class _Series:
         self._caller.notify(text)
 
     def _run(self, stack: ExitStack, settings: RunSettings, opened: Opened | None, stored: RunRow | None) -> Opened:
-        """One run to its end; gives the source, for the runs after it."""
+        """See one run to its end; return the source, for the runs after it."""
         if stored is not None:
             self._store.check_free(stored.id)
             settings = self._store.reader.settings(stored.id).resumed(self._changed)
@@ -208,7 +208,7 @@ class _Series:
         return opened
 
     def _models(self, loaded: ExitStack, settings: RunSettings) -> tuple[Model, Model]:
-        """The models of a run.
+        """Return the models of a run.
 
         Crossed, a describer whose words another run of the series has is loaded only when needed, and a writer stays
         loaded for all of its describers.
@@ -227,13 +227,16 @@ class _Series:
         return WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
 
     def _drawn(self, run_id: int) -> Mapping[str, Item]:
-        """The items of the run of the series that drew most."""
+        """Return the items of the run of the series that drew most."""
         others = [run for run in self._all() if run.id != run_id]
         fullest = max(others, key=lambda run: run.items_admitted, default=None)
         return self._store.reader.drawn(fullest.id) if fullest is not None else {}
 
     def _alone_with(self, model: NamedModel) -> RunRow | None:
-        """The run in which a model both describes and writes; None outside a cross, where nothing is made twice."""
+        """Return the run in which a model both describes and writes.
+
+        None outside a cross, where nothing is made twice.
+        """
         if not (self._settings.series and self._settings.series.cross):
             return None
         return self._stored(self._settings.asking(model))
@@ -272,7 +275,7 @@ class _StoredSamples:
         self._of_item: tuple[int, Sequence[SampleRow]] = (0, ())
 
     def sample(self, key: str, step: Step) -> Sample | None:
-        """The sample at the step's place, if it came out whole."""
+        """Return the sample at the step's place, if it came out whole."""
         item_id = self._items.get(key)
         if item_id is None:
             return None

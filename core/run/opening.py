@@ -238,7 +238,7 @@ class Pace:
         self._recent: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=20)
 
     def count(self, tokens: int) -> Progress:
-        """One more sample is there, for which the model wrote so many tokens."""
+        """Count one more sample, for which the model wrote so many tokens."""
         self._done += 1
         self._recent.append((time.monotonic(), tokens))
         return self.now()
@@ -341,7 +341,10 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
 
 
 def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
-    """The settings for the cluster that they name, connected as long as the stack; for this machine without one."""
+    """Return the settings for the cluster that they name, connected as long as the stack.
+
+    For this machine without one.
+    """
     if not settings.cluster:
         if not settings.oracle.cluster:
             return settings
@@ -427,7 +430,7 @@ def reopen(
     control: Control,
     changed: Mapping[str, Any] = MappingProxyType({}),
 ) -> Run:
-    """A stored run with the models and the project it began with; `changed` are resumable settings, by path.
+    """Return a stored run with the models and the project it began with; `changed` are resumable settings, by path.
 
     Raises StoreError when unknown, ProjectError when the project or a model changed since, and any UserError.
     """

@@ -139,7 +139,9 @@ _Drawn = tuple[Item, ItemRow | None, Work | None]
 
 
 def _first_light(run: Run, items: Iterator[_Drawn]) -> Iterator[_Drawn]:
-    """The first admitted item, seen through before others are drawn: whoever waits for a verdict need not wait for all.
+    """Yield the first admitted item, seen through before others are drawn.
+
+    Whoever waits for a verdict need not wait for all.
 
     Its samples are the same in any company, so nothing depends on it but when they come. Others are admitted meanwhile.
     """

@@ -151,7 +151,7 @@ def _measures(reader: Reader, run_id: int, parts: Parts) -> tuple[int, tuple[Dif
 
 
 def _chosen(reader: Reader, run: RunRow, samples: int | None) -> dict[int, list[SampleRow]]:
-    """By item: whole samples, as many as are wanted, in the order in which they were made."""
+    """Return by item whole samples, as many as are wanted, in the order in which they were made."""
     rows = [row for item in reader.items(run.id) for row in reader.samples(item.id) if not row.error]
     known = [row for row in rows if row.author == "model" or row.verdict is not None]
     if samples is not None and samples < len(known):
@@ -240,7 +240,7 @@ class _Replaying:
         self._trip = parts.trip
 
     def items(self, chosen: Mapping[int, Sequence[SampleRow]]) -> Generator[Replayed, None, None]:
-        """Every chosen sample, in order."""
+        """Return every chosen sample, in order."""
         total, done = sum(map(len, chosen.values())), 0
         workers = self._parts.opened.settings.oracle.workers or 1
         for item_id, rows in chosen.items():
@@ -256,7 +256,7 @@ class _Replaying:
         self._emit(Progress("samples", done, total))
 
     def _draw(self, item: Item, tree: Tree, rows: Sequence[SampleRow]) -> dict[int, tuple[bool | None, list[str]]]:
-        """By sample: whether its text came out the same, and what differs."""
+        """Return by sample whether its text came out the same, and what differs."""
         found: dict[int, tuple[bool | None, list[str]]] = {row.id: (None, []) for row in rows}
         models = {"forward": self._parts.forward, "backward": self._parts.backward}
         drawn: dict[str, dict[str, _Drawn]] = {side: {} for side in models}
@@ -275,7 +275,7 @@ class _Replaying:
         return found
 
     def _step(self, item: Item, tree: Tree, row: SampleRow) -> Step | None:
-        """The step that made a sample, named again where the sample and all below it are missing."""
+        """Return the step that made a sample, named again where the sample and all below it are missing."""
         rest = Tree([each for each in tree.samples if not tree.below(each.id, row.id)], self._reader.tests)
         place = (row.role, row.parent_id, row.index)
         named = self._trip.steps(item, rest)

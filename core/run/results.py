@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_store(path: Path) -> Store:
-    """The one writer; makes the file when there is none. Raises StoreError."""
+    """Return the one writer; make the file when there is none. Raises StoreError."""
     from rtc_inspector.core.store.writer import Store  # a window that only looks needs no writer
 
     return Store.open(path, interval)

@@ -68,7 +68,10 @@ def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pa
 
 
 def perturbed(pair: Pair, how: str, corpus: str, model: str = "") -> Pair | None:
-    """The pair after a change that keeps the meaning; None where a side does not parse, or there is no function."""
+    """Return the pair after a change that keeps the meaning.
+
+    None where a side does not parse, or there is no function.
+    """
     texts: list[str | None] = [pair.candidate, pair.reference]
     if how.startswith("vars"):
         sides = {"vars-candidate": (0,), "vars-reference": (1,), "vars-both": (0, 1)}[how]
@@ -92,7 +95,7 @@ def perturbed(pair: Pair, how: str, corpus: str, model: str = "") -> Pair | None
 
 @lru_cache(4096)
 def _generic(text: str) -> str | None:
-    """With generic variables; statements of a block are read as such."""
+    """Return it with generic variables; statements of a block are read as such."""
     for head in heads(text):
         made = generic_variables(head + text)
         if made is not None:
@@ -101,7 +104,7 @@ def _generic(text: str) -> str | None:
 
 
 def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
-    """The n-grams that the references of a run share, those of problems nobody attempted included, and their digest."""
+    """Return the n-grams that a run's references share, those of unattempted problems included, and their digest."""
     items = [item for item in reader.items(run_id) if not item.extra and item.text]
     texts = {item.key: plain_code(item.origin.get(SIGNATURE, "") + item.text) for item in items}
     shared = shared_ngrams(texts[key] for key in sorted(texts))
@@ -177,7 +180,7 @@ def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: E
 
 
 def by_vectors(candidate: TokenVectors, reference: TokenVectors) -> dict[str, float]:
-    """The metrics that rest on an embedding model, by plain name."""
+    """Return the metrics that rest on an embedding model, by plain name."""
     code = matched(candidate, reference, code=True)
     found = {f"token_{name}": value for name, value in code.items()}
     return {**found, "text_f1": matched(candidate, reference, code=False)["f1"]}

@@ -116,7 +116,7 @@ def try_server(settings: EndpointSettings, generation: ModelSettings, poll: Poll
 
 
 def words(trial: Trial) -> Iterator[str]:
-    """The lines in which a person is told of it."""
+    """Return the lines in which a person is told of it."""
     slots = f"{trial.at_a_time} request{'s' if trial.at_a_time > 1 else ''} at a time to begin with"
     yield f"{trial.name}: {trial.server or 'server of an unknown kind'}, a window of {trial.window:,} tokens, {slots}"
     yield f"Not taken, or found out: {trial.refused}" if trial.refused else "It takes every field that is sent."
@@ -140,7 +140,7 @@ def _shown(name: str, text: str) -> Iterator[str]:
 
 
 def _span() -> Span:
-    """The body of the function without its docstring."""
+    """Return the body of the function without its docstring."""
     start = SOURCE.index("if width")
     return Span(start, SOURCE.index("height\n\n\n") + len("height"))
 

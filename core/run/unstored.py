@@ -97,7 +97,7 @@ def judge_span(
 
 
 def _source(codebase: Codebase, path: str) -> SourceFile:
-    """The project's file at `path`, given relative to its root or to the working folder. Raises UserError."""
+    """Return the project's file at `path`, given relative to its root or to the working folder. Raises UserError."""
     given = Path(path)
     with suppress(KeyError):
         return codebase.file(given.as_posix())
@@ -114,7 +114,7 @@ def _source(codebase: Codebase, path: str) -> SourceFile:
 
 
 def _region(source: SourceFile, span: Span) -> Region:
-    """The span as it stands, whether or not it holds whole statements. Raises UserError when out of the file."""
+    """Return the span as it stands, whether or not it holds whole statements. Raises UserError when out of the file."""
     if not 0 <= span.start <= span.end <= len(source.text):
         raise UserError(
             f"Characters {span.start} to {span.end} do not lie in {source.path}, which has {len(source.text)}.",
