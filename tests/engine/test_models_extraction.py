@@ -134,7 +134,7 @@ def test_the_region_itself_survives_in_every_wrapping(path: Path) -> None:
     text = path.read_text()
     source = SourceFile(path.name, text, "utf-8", False)
     whole = ast.dump(ast.parse(text))
-    for region in enumerate_candidates(source, RegionSettings())[::61]:
+    for region in enumerate_candidates(source, RegionSettings())[::151]:
         x = Item("k", "region", path.name, region.span, region.start_line, region.end_line, region.text)
         prefill = backward_prompt(text, region.span, "d", lambda p: True).prefill
         for raw, start in ((region.text, prefill), (f"So:\n```python\n{region.text}\n```\n", "")):

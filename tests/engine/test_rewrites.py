@@ -19,7 +19,7 @@ from rtc_inspector.core.trips.versions import IN_PLACE, Rewriting, Version, Vers
 from rtc_inspector.core.types import SourceFile
 
 HERE = "pocket/here.py"
-SEEDS = range(40)
+SEEDS = range(25)
 
 
 def first_def(text: str, name: str = "") -> int:
@@ -103,8 +103,8 @@ def behaviour(source: str) -> list[int]:
     return [names[name](one, two) for name in ("work", "outside") for one in (0, 3) for two in (1, 7)]  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("kind", ["rename", "logging", "swap", "permute"])
-def test_what_is_not_refused_does_the_same_and_differs(kind: str) -> None:
+@pytest.mark.parametrize("kind", list(TRANSFORMATIONS))
+def test_what_is_not_refused_does_the_same_and_every_name_is_found_again(kind: str) -> None:
     kept = 0
     for seed in SEEDS:
         text = Writer(seed).program()
@@ -114,24 +114,14 @@ def test_what_is_not_refused_does_the_same_and_differs(kind: str) -> None:
             continue
         kept += 1
         after = found.text(HERE, text)
-        assert after != text
+        assert (after != text) is (kind != "identity")
         assert behaviour(after) == behaviour(text), f"seed {seed}:\n{after}"
-    assert kept >= len(SEEDS) / 5, "too few to tell"
-
-
-@pytest.mark.parametrize("kind", list(TRANSFORMATIONS))
-def test_every_name_is_found_again_where_it_stands_now(kind: str) -> None:
-    for seed in SEEDS:
-        text = Writer(seed).program()
-        found = rewrite(kind, text, seed, "helper" if kind == "permute" else "work")
-        if isinstance(found, Refused):
-            continue
-        after = found.text(HERE, text)
         names = dict(names_of(after))
         for offset, name in names_of(text):
             place = found.place(HERE, offset)
             assert place is not None
             assert names[place] in (name, found.renamed.get(name))
+    assert kept >= len(SEEDS) / 5, "too few to tell"
 
 
 def names_of(text: str) -> list[tuple[int, str]]:
@@ -166,7 +156,7 @@ def wanted(text: str, change: str, seed: int, name: str) -> Wanted:
 @pytest.mark.parametrize("pair", COSMETIC_PAIRS)
 def test_two_transformations_together_do_the_same_and_names_are_found_again(pair: str) -> None:
     kept = 0
-    for seed in SEEDS[::3]:
+    for seed in range(0, 40, 3):
         text = Writer(seed).program()
         name = "helper" if "permute" in pair else "work"
         made = Rewriting(source(text)).version(wanted(text, pair, seed, name))
@@ -219,7 +209,7 @@ def test_the_same_seed_writes_the_same_and_others_may_not() -> None:
 def test_our_own_source_stays_python() -> None:
     root = Path(__file__).parents[2]
     # No more than the trees that are kept: beyond that each function would have files parsed anew, for minutes.
-    paths = sorted((root / "core" / "metrics").glob("*.py"))[: TREES_KEPT - 2]
+    paths = sorted((root / "core" / "metrics").glob("*.py"))[: TREES_KEPT - 2 : 2]
     files = {str(path.relative_to(root)): path.read_text("utf-8") for path in paths}
     program = Program(files)
     made = dict.fromkeys(TRANSFORMATIONS, 0)
