@@ -32,11 +32,24 @@ from rtc_inspector.core.trips.trees import chain_of, lost_in
 from rtc_inspector.core.types import Estimate, Form
 
 
-@pytest.fixture
-def problems(tmp_path: Path, known: Path) -> Path:
-    path = tmp_path / "own.jsonl"
+def written(folder: Path) -> Path:
+    path = folder / "own.jsonl"
     path.write_text("".join(json.dumps(problem) + "\n" for problem in PROBLEMS))
     return path
+
+
+@pytest.fixture
+def problems(tmp_path: Path, known: Path) -> Path:
+    return written(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def forgotten(tmp_path_factory: pytest.TempPathFactory, known: Path) -> Path:
+    """Problems with the run of a model that forgets the first of them from the second step on."""
+    problems = written(tmp_path_factory.mktemp("forgotten"))
+    with chat_server(forgetful) as server:
+        run(problems, server)
+    return problems
 
 
 def run(problems: Path, server: ChatServer, stop_after: int | None = None, **chain: Any) -> RunFinished:
@@ -79,10 +92,8 @@ def test_a_model_that_repeats_the_code_keeps_its_meaning_and_is_seen_to_recite(p
     assert min(value or 0.0 for value in recited) > 0.9
 
 
-def test_one_output_that_changes_at_a_step_breaks_the_chain_there(problems: Path) -> None:
-    with chat_server(forgetful) as server:
-        run(problems, server)
-    found = measures(problems)["Own/1"]
+def test_one_output_that_changes_at_a_step_breaks_the_chain_there(forgotten: Path) -> None:
+    found = measures(forgotten)["Own/1"]
     assert [found[f"sc_{step}"] for step in (1, 2, 3)] == [1.0, 0.0, 0.0]
     assert [found[f"ssc_{step}"] for step in (1, 2, 3)] == [1.0, 0.0, 0.0]
     assert found["tom"] == pytest.approx((1 + 3 / 4 + 1) / 3), "TOM is the share of tests with the same output"
@@ -113,18 +124,12 @@ def test_a_test_that_says_two_things_about_one_program_is_left_out(problems: Pat
     assert [sorted(each) for each in signatures] == [["pass", "pass", "pass", "unstable"]] * 2
 
 
-def test_a_chain_that_was_stopped_goes_on_with_the_same_texts(problems: Path) -> None:
+def test_a_chain_that_was_stopped_goes_on_with_the_same_texts(problems: Path, forgotten: Path) -> None:
     with chat_server(forgetful) as server:
         assert run(problems, server, stop_after=6).status == "interrupted"
         with open_store(problems.parent / "runs.sqlite") as store:
             assert resume(1, store, lambda event: None, Control()).status == "finished"
-        with open_reader(problems.parent / "runs.sqlite") as reader:
-            broken = [[row.text for row in reader.samples(item.id)] for item in reader.items(1)]
-    (problems.parent / "runs.sqlite").unlink()
-    with chat_server(forgetful) as server:
-        run(problems, server)
-    with open_reader(problems.parent / "runs.sqlite") as reader:
-        assert [[row.text for row in reader.samples(item.id)] for item in reader.items(1)] == broken
+    assert _texts(problems.parent / "runs.sqlite") == _texts(forgotten.parent / "runs.sqlite")
 
 
 def test_a_chain_of_five_steps_that_was_killed_goes_on_with_the_same_texts(problems: Path) -> None:
@@ -191,10 +196,8 @@ def test_the_papers_shot_is_the_first_problem_and_left_out(problems: Path) -> No
     assert list(measures(problems)) == ["Own/2"]
 
 
-def test_its_figures(problems: Path) -> None:
-    with chat_server(forgetful) as server:
-        run(problems, server)
-    with open_reader(problems.parent / "runs.sqlite") as reader:
+def test_its_figures(forgotten: Path) -> None:
+    with open_reader(forgotten.parent / "runs.sqlite") as reader:
         by_name = {figure.name: figure for figure in analyse(reader, [1])}
         _check_lines(by_name["by-step"])
         grid = by_name["tom"]

@@ -141,8 +141,8 @@ def test_prefill_is_where_the_answer_starts(model: LocalModel) -> None:
     assert not g.text.startswith("```")
 
 
-def test_a_full_window_is_said(tmp_path: Path) -> None:
-    small = LocalModel(bundled_model(), ModelSettings(threads=1, context_size=256))
+def test_a_full_window_is_said(small_model: Path) -> None:
+    small = LocalModel(small_model, ModelSettings(threads=1, context_size=256))
     try:
         fits = Request("fits", Prompt((Message("user", "Count up: " + "1 2 3 " * 20),)), 1.0, 1, 4000)
         found = draw(small, fits, Request("long", prompt("?", 4000), 0.8, 1, 10))
@@ -287,8 +287,8 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_closing_twice_and_using_after_it() -> None:
-    model = LocalModel(bundled_model(), SETTINGS)
+def test_closing_twice_and_using_after_it(small_model: Path) -> None:
+    model = LocalModel(small_model, SETTINGS)
     pid = model.worker_pid
     model.close()
     model.close()
