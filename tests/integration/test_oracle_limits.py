@@ -18,7 +18,7 @@ import time
 
 @functools.lru_cache(None)
 def table():
-    time.sleep(0.5)
+    time.sleep(0.4)
     return {"a": 1, "b": 2}
 
 
@@ -38,7 +38,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def server():
-    time.sleep(0.5)
+    time.sleep(0.4)
     return "up"
 """
 TESTS = """from slow import value
@@ -54,7 +54,7 @@ def opened(root: Path) -> Opened:
     return Opened(root, test_timeout_floor=FLOOR, identity_runs=2)
 
 
-def test_what_is_made_once_may_fall_to_any_test(tmp_path: Path) -> None:
+def test_what_is_made_once_may_fall_to_any_test_and_costs_no_region(tmp_path: Path) -> None:
     """A fixture of the session and a cached table, each made by whichever test comes first in a process."""
     project = opened(write(tmp_path, {"slow.py": SLOW, "conftest.py": FIXTURE, "test_slow.py": TESTS}))
     try:
@@ -65,6 +65,11 @@ def test_what_is_made_once_may_fall_to_any_test(tmp_path: Path) -> None:
         assert project.oracle.judge(bad, project.tests).outcome is Outcome.FAIL
         endless = project.candidate("slow.py", "return found + 1", "while True: pass")
         assert project.oracle.judge(endless, project.tests).outcome is Outcome.TIMEOUT
+        judged = Judged(project.codebase, project.oracle, project.suite)
+        settings = RunSettings(region=RegionSettings(min_characters=10))
+        trip = SynthesisTrip(judged, settings, lambda text: None)
+        items = list(trip.items(9, 0, {}, lambda *_: None))
+        assert items and all(item.admitted for item in items), [item.reason for item in items]
     finally:
         project.oracle.close()
 
@@ -104,17 +109,5 @@ def test_a_verdict_near_its_time_limit_is_marked(tmp_path: Path) -> None:
         assert judged("time.sleep(0.65); return 1") == (Outcome.PASS, True)
         assert judged("time.sleep(1.4); return 1") == (Outcome.TIMEOUT, True)
         assert judged("while True: pass") == (Outcome.TIMEOUT, False)
-    finally:
-        project.oracle.close()
-
-
-def test_no_region_is_lost_to_a_slow_fixture(tmp_path: Path) -> None:
-    project = opened(write(tmp_path, {"slow.py": SLOW, "conftest.py": FIXTURE, "test_slow.py": TESTS}))
-    try:
-        judged = Judged(project.codebase, project.oracle, project.suite)
-        settings = RunSettings(region=RegionSettings(min_characters=10))
-        trip = SynthesisTrip(judged, settings, lambda text: None)
-        items = list(trip.items(9, 0, {}, lambda *_: None))
-        assert items and all(item.admitted for item in items), [item.reason for item in items]
     finally:
         project.oracle.close()
