@@ -230,7 +230,6 @@ class Window:
     """A model's context window; called, it says whether a prompt leaves `room` tokens for its answer."""
 
     def __init__(self, model: Model, room: int) -> None:
-        """Ask `model`."""
         self._model, self._room = model, room
         self._broken = False
 
@@ -353,10 +352,8 @@ class Sample:
 
     @property
     def text(self) -> str:
-        """Return what was taken from the answer."""
         return self.extraction.text
 
     @property
     def extraction_steps(self) -> tuple[str, ...]:
-        """Return in what ways."""
         return self.extraction.steps

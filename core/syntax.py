@@ -61,7 +61,6 @@ class Lines:
     """Turns offsets of characters into lines as Python and LibCST count them, from 1, and back."""
 
     def __init__(self, text: str) -> None:
-        """Find where the lines of `text` start and end."""
         newlines = [match.span() for match in NEWLINE.finditer(text)]
         self._text = text
         self._starts = [0, *(end for _, end in newlines)]
@@ -69,7 +68,6 @@ class Lines:
         self._ascii = text.isascii()
 
     def number(self, offset: int) -> int:
-        """The line that holds the character at `offset`."""
         return bisect_right(self._starts, offset)
 
     def bounds(self, number: int) -> tuple[int, int]:
@@ -88,11 +86,9 @@ class Lines:
         return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.stmt | ast.expr) -> int:
-        """The offset behind a node's last character."""
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def span(self, node: ast.stmt) -> Span:
-        """Return the span from a node's first character to its last, decorators left out."""
         return Span(self.start(node), self.end(node))
 
 

@@ -56,7 +56,6 @@ class Taxonomy:
         return next((each.name for each in self.modes if each.id == mode), mode)
 
     def to_toml(self) -> str:
-        """The file's text; the same modes give the same text."""
         return f"version = {self.version}\n" + "".join(_table(mode) for mode in self.modes)
 
 
@@ -121,7 +120,6 @@ def _place(mode: ErrorMode) -> tuple[bool, bool, int]:
 
 
 def _mode(where: str, data: Any) -> ErrorMode:
-    """Return the error mode of one entry. Raises UserError."""
     try:
         retired, key = bool(data.get("retired", False)), int(data.get("key", NO_KEY))
         name, about, guide = str(data["name"]), str(data.get("about", "")), str(data.get("guide", ""))
@@ -169,11 +167,9 @@ class TaxonomyFile:
 
     @property
     def path(self) -> Path:
-        """The file itself."""
         return self.folder / BUNDLED
 
     def read(self) -> Taxonomy:
-        """The user's own modes, or the bundled ones where there are none. Raises UserError."""
         return read_taxonomy(self.path) if self.path.exists() else read_taxonomy()
 
     def save(self, taxonomy: Taxonomy) -> None:

@@ -206,7 +206,6 @@ class Kind:
         return {measure.name: measure for measure in self.measures}
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name. Raises KeyError."""
         return self._named[name]
 
 

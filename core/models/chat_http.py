@@ -74,7 +74,6 @@ class HttpFailure(Exception):
     """
 
     def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0, said: str = "") -> None:
-        """Keep all of it."""
         super().__init__(sentence)
         self.sentence, self.passing, self.wait, self.status, self.said = sentence, passing, wait, status, said
 
@@ -86,23 +85,19 @@ class _Deadline:
     """
 
     def __init__(self, seconds: float, sockets: Collection[socket.socket]) -> None:
-        """The time runs from `with` on; `sockets` may change meanwhile."""
         self.over = False
         self._sockets = sockets
         self._timer = threading.Timer(seconds, self.end)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
-        """Start the clock."""
         self._timer.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop the clock."""
         self._timer.cancel()
 
     def end(self) -> None:
-        """Shut the connections now."""
         self.over = True
         for connection in tuple(self._sockets):
             with suppress(OSError):
@@ -163,7 +158,6 @@ class Line:
             self._deadline.end()
 
     def close(self) -> None:
-        """Close the connection."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -216,7 +210,6 @@ class Line:
 
 
 def _client(url: str) -> Client:
-    """A client for the server of that address. Raises HttpFailure where its proxy cannot be used."""
     import httpx2
 
     proxy = _proxy(url)
@@ -243,7 +236,6 @@ def ask(url: str, key: str, body: Mapping[str, object] | None, timeout: float) -
 
 
 def _received(response: Response, hear: Hear | None) -> Any:
-    """The body, whole or put together from its events. Raises HttpFailure, ValueError where it is no JSON."""
     import httpx2
 
     data, count = bytearray(), 0
@@ -402,7 +394,6 @@ def _line(words: str) -> str:
 
 
 def _read(whole: Any) -> Answer:
-    """The first choice. Raises HttpFailure for an answer of the wrong shape, which may pass."""
     try:
         if "choices" not in whole and isinstance(whole["content"], str):  # llama-server's own routes
             choice = {"text": whole["content"], "finish_reason": _own_reason(whole)}
@@ -451,7 +442,6 @@ def _parts(choice: Any) -> tuple[str, str]:
 
 
 def _text_of(part: Any) -> str:
-    """A part of a content that is a list."""
     if isinstance(part, str):
         return part
     text = part.get("text", "") if part.get("type") in ("text", "output_text") else ""
@@ -480,7 +470,6 @@ def _own_reason(whole: Mapping[str, Any]) -> str | None:
 
 
 def _own_usage(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """The token counts of an answer on llama-server's own routes, under their usual names."""
     names = {"tokens_evaluated": "prompt_tokens", "tokens_predicted": "completion_tokens"}
     return {ours: whole[theirs] for theirs, ours in names.items() if theirs in whole}
 
@@ -527,7 +516,6 @@ class Dialect:
     """Fields and forms of a request that one server takes. Any thread may ask and learn."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        """Everything is taken to be understood; `tell` is told, once, what turns out not to be."""
         self._tell = tell
         self._names: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -538,11 +526,9 @@ class Dialect:
         return ", ".join(f"{old}={new}" if new else f"-{old}" for old, new in sorted(self._names.items()))
 
     def takes(self, name: str) -> bool:
-        """Return whether the field is sent, under whatever name."""
         return self._names.get(name, name) != ""
 
     def fitted(self, body: Mapping[str, object]) -> dict[str, object]:
-        """Return the body as this server takes it."""
         names = dict(self._names)
         return {new: value for name, value in body.items() if (new := names.get(name, name))}
 

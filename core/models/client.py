@@ -64,7 +64,6 @@ class LocalModel:
     # ------------------------------------------------------------------ the Model protocol
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Tokens of the prompt after its template. Raises ModelError."""
         for _ in range(2):
             worker = self._link.live()
             try:
@@ -76,7 +75,6 @@ class LocalModel:
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Yield each sample as it finishes; see `core.generation.Model.generate`."""
         self._cancel.clear()  # here and not in the generator: a cancel between call and first sample counts
         return self._generate(requests, on_text, on_progress)
 
@@ -106,21 +104,17 @@ class LocalModel:
                         yield open_requests.pop(id_).failed(death.problem)
 
     def cancel(self) -> None:
-        """Stop the running `generate` within a second; any thread."""
         self._cancel.set()
 
     def close(self) -> None:
-        """End the worker; idempotent."""
         self._link.close()
 
     @property
     def counters(self) -> Counter[str]:
-        """Return what this model's workers have done so far, those that died included."""
         return sum(self._counted.values(), Counter())
 
     @property
     def worker_pid(self) -> int | None:
-        """Process id of the worker, None when there is none just now."""
         return self._link.worker.pid if self._link.worker else None
 
     # ------------------------------------------------------------------ the worker
@@ -143,7 +137,6 @@ class LocalModel:
     def _round(
         self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: Report | None
     ) -> Iterator[Generation]:
-        """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError when no worker can be started."""
         worker = self._link.live()
         run = next(self._numbers)
         done = False
@@ -224,7 +217,6 @@ def default_threads() -> int:
 
 
 def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) -> Wire:
-    """The `load` message. Raises ModelError."""
     if (settings.threads or 0) > MOST_THREADS:
         raise ModelError(f"llama.cpp takes at most {MOST_THREADS} threads, not {settings.threads:,}.", "Name fewer.")
     return {

@@ -279,7 +279,6 @@ def _meminfo(name: str, otherwise: int) -> int:
 
 
 def _figure(file: Path, name: str) -> int | None:
-    """The number after `name` at the head of a line; None where there is none."""
     try:
         for line in file.read_text().splitlines():
             if line.startswith(name):

@@ -125,7 +125,6 @@ def _check_whole(path: Path, report: Report, size: int) -> None:
 
 
 def _choices(wanted: Wanted, endpoint: str | None) -> ModelError:
-    """Return an error that says which GGUF files a repository has."""
     from huggingface_hub import HfApi
 
     files = [file for file in HfApi(endpoint=endpoint).list_repo_files(wanted.repo) if file.endswith(".gguf")]

@@ -96,7 +96,6 @@ def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "c
 
 
 def _part(old: str, edit: str = "", after: str | None = None) -> str:
-    """Return one edit as part of a text: the old code, what is to be done if given, and the new code if known."""
     lines = [BEFORE, _lines(old).rstrip("\n")]
     lines += [f"{EDIT} " + "\n# ".join(edit.strip().splitlines())] if edit else []
     lines += [AFTER, _lines(after).rstrip("\n")] if after is not None else []

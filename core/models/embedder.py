@@ -55,18 +55,15 @@ class GgufEmbedder:
             raise
 
     def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
-        """Return one pooled vector of length 1 for each text. Raises ModelError, and what `poll` raises."""
         return [SentenceVector(_unit(_numbers(m)), m["truncated"]) for m in self._embed(texts, pooled=True)]
 
     def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
-        """Return one vector for each token of each text. Raises ModelError, and what `poll` raises."""
         return [
             TokenVectors(tuple(m["tokens"]), _numbers(m).reshape(-1, self._length), m["truncated"])
             for m in self._embed(texts, pooled=False)
         ]
 
     def close(self) -> None:
-        """End the worker; idempotent."""
         self._link.close()
 
     def _embed(self, texts: Sequence[str], pooled: bool) -> Iterator[Wire]:
@@ -95,7 +92,6 @@ class GgufEmbedder:
 
 
 def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
-    """The `load` message."""
     longest = header.context_length or LONGEST
     return {
         "kind": "embedding",

@@ -59,7 +59,6 @@ class Shape:
     step: int
 
     def whole_steps(self, streams: int) -> int:
-        """`streams` rounded up to what a step needs."""
         return max(1, -(-streams // self.step)) * self.step
 
 
@@ -85,7 +84,6 @@ class Job:
 
     @property
     def room(self) -> int:
-        """Tokens that may be written."""
         return self.max_tokens + self.thought_tokens
 
 
@@ -192,19 +190,16 @@ class Streams:
     """All streams of one context. Only clean tokens are reused, so that no number depends on what was asked before."""
 
     def __init__(self, native: Native, count: int, shape: Shape | None) -> None:
-        """`shape`: as for the engine."""
         self._native, self._shape = native, shape
         self.all = [Stream(n) for n in range(count)]
         self._clock = 0
 
     @property
     def busy(self) -> list[Stream]:
-        """Return the streams that serve a job, by number."""
         return [s for s in self.all if s.job]
 
     @property
     def free(self) -> list[Stream]:
-        """Return the streams that serve no job, by number."""
         return [s for s in self.all if s.job is None]
 
     def nearest(self, waiting: Sequence[Job]) -> tuple[Job, Stream, int]:
@@ -332,7 +327,6 @@ class Engine:
                 self._release(stream)
 
     def _admit(self, waiting: list[Job], listener: Listener) -> Iterator[Finished]:
-        """Give free streams a job each and evaluate its prompt."""
         while waiting and self._streams.free and not self._held_back:
             job, source, shared = self._streams.nearest(waiting)
             if len(job.tokens) + 1 > self.window:
@@ -398,7 +392,6 @@ class Engine:
     # ------------------------------------------------------------------ answers
 
     def _step(self, listener: Listener) -> Iterator[Finished]:
-        """Draw one more token for every busy stream, and yield the samples that end with it."""
         busy = self._streams.busy
         if not busy:
             return
@@ -446,7 +439,6 @@ class Engine:
         return self.native.sample(stream.sampler, row)
 
     def _take(self, stream: Stream, token: int, listener: Listener) -> Finished | None:
-        """Add one drawn token to the answer; the answer when it ended."""
         job = stream.job
         assert job is not None
         if self.native.ends(token):

@@ -32,7 +32,6 @@ class Lines:
     end: int
 
     def distance(self, other: Lines) -> int:
-        """Lines between the two."""
         return max(0, self.start - other.end, other.start - self.end)
 
 
@@ -91,7 +90,6 @@ class Outline:
 
     @property
     def region_lines(self) -> list[str]:
-        """The lines that the region touches, whole."""
         return self.lines[self.region.start : self.region.end]
 
     def excerpt(self, kept: int) -> Excerpt:
@@ -109,11 +107,9 @@ class Outline:
 
     @property
     def _outside(self) -> int:
-        """Characters outside the region."""
         return sum(map(len, self.lines)) - sum(map(len, self.region_lines))
 
     def cut_before(self, excerpt: Excerpt) -> bool:
-        """Return whether anything that stands before the region is left out of an excerpt."""
         return excerpt.before != tuple(self.lines[: self.region.start])
 
     def share_before(self, excerpt: Excerpt) -> float:
@@ -185,7 +181,6 @@ class Outline:
             at = end
 
     def _encloses(self, statement: Statement) -> bool:
-        """Return whether the statement holds the region and more."""
         first, end = statement.first - 1, statement.last
         holds = first <= self.region.start and self.region.end <= end
         return holds and (first, end) != (self.region.start, self.region.end)

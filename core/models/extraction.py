@@ -156,7 +156,6 @@ NEWLINES = re.compile(r"\r\n|\r")
 
 
 def _step(steps: list[str], name: str, text: str, change: Callable[[str], str]) -> str:
-    """Apply a change and record its name when it did something."""
     changed = change(text)
     if changed != text:
         steps.append(name)
@@ -255,7 +254,6 @@ def without_prose(text: str, language: Language = PYTHON, indent: str = "") -> s
 
 
 def _is_prose(line: str, language: Language) -> bool:
-    """Return whether a line reads as a sentence rather than as code."""
     words = re.findall(r"[A-Za-z']+(?=[ ,:.])", line)
     if not line.strip():
         return True

@@ -94,7 +94,6 @@ def outside(text: str, found: Sequence[Fenced]) -> str:
 
 
 def _next(language: Language, text: str, at: int) -> Fenced | None:
-    """The first block that begins behind a place."""
     for run in _RUN.finditer(text, at):
         line = text.rfind("\n", 0, run.start()) + 1
         end = text.find("\n", run.end())
@@ -260,7 +259,6 @@ def _shift(line: str, indentation: str, frozen: bool) -> str:
 
 
 def _dedented(lines: list[str], frozen: set[int], start: int) -> list[str]:
-    """Lines from `start` on without the white space they share."""
     margin = shared_indent(line for i, line in enumerate(lines) if i >= start and i not in frozen)
     return [line[len(margin) :] if i >= start and i not in frozen else line for i, line in enumerate(lines)]
 

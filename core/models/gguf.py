@@ -306,7 +306,6 @@ def check_embedding(header: GgufHeader) -> None:
 
 
 def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) -> GgufHeader:
-    """Return the header of a model as its first part gives it; parameters and bytes are those of all parts."""
     data = raws[0].metadata
     architecture = _text(data.get("general.architecture")) or "unknown"
     own = {key.removeprefix(f"{architecture}."): value for key, value in data.items()}

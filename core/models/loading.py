@@ -120,8 +120,6 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
 
 
 def _listed(settings: EndpointSettings, key: str, poll: Poll) -> list[Served]:
-    """Return the models that the server serves. Raises HttpFailure, and what `poll` raises."""
-
     def ask() -> list[Served]:
         try:
             return list_served(settings.address, key)

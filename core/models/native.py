@@ -42,7 +42,6 @@ class LogTail:
     """Copies llama.cpp's log to stderr and keeps the last lines for error messages. Use `process_log`."""
 
     def __init__(self) -> None:
-        """Install the callback."""
         self.lines: deque[str] = deque(maxlen=20)
         self._callback = lib.llama_log_callback(self._write)
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))
@@ -126,17 +125,14 @@ class NativeModel:
 
     @property
     def writes_text(self) -> bool:
-        """Return whether the model has a decoder."""
         return bool(lib.llama_model_has_decoder(self.model))
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens."""
         return int(lib.llama_vocab_n_tokens(self.vocab))
 
     @property
     def build(self) -> str:
-        """Binding, llama.cpp and instruction sets, for the record."""
         flags = [f for f in lib.llama_print_system_info().decode().split("|") if "= 1" in f]
         names = " ".join(f.split("=")[0].split(":")[-1].strip() for f in flags)
         device = "GPU" if lib.llama_supports_gpu_offload() else "CPU"
@@ -177,11 +173,9 @@ class NativeModel:
         return int(lib.llama_token_to_piece(self.vocab, token, buffer, size, 0, special)), buffer.raw
 
     def ends(self, token: int) -> bool:
-        """Return whether the model says that it has finished."""
         return bool(lib.llama_vocab_is_eog(self.vocab, token))
 
     def special_text(self, which: str) -> str:
-        """Text of the `bos` or `eos` token, for templates."""
         token = lib.llama_vocab_bos(self.vocab) if which == "bos" else lib.llama_vocab_eos(self.vocab)
         return self.piece(token, special=True).decode("utf-8", errors="replace")
 
@@ -232,7 +226,6 @@ class NativeModel:
         lib.llama_memory_seq_rm(self._memory(), stream, start, -1)
 
     def copy(self, source: int, target: int) -> None:
-        """Make `target` hold what `source` holds."""
         memory = self._memory()
         lib.llama_memory_seq_rm(memory, target, -1, -1)
         lib.llama_memory_seq_cp(memory, source, target, -1, -1)
@@ -274,11 +267,9 @@ class NativeModel:
         return int(lib.llama_sampler_sample(self._samplers[sampler], self.context, row))
 
     def close_sampler(self, sampler: int) -> None:
-        """Free a chain."""
         lib.llama_sampler_free(self._samplers.pop(sampler))
 
     def close_context(self) -> None:
-        """Free the context, if there is one."""
         if self.context is not None:
             lib.llama_free(self.context)
             self.context = None
@@ -299,7 +290,6 @@ class VectorSession:
     """
 
     def __init__(self, options: Wire) -> None:
-        """Load the model a `load` message names. Raises ModelError."""
         path = Path(options["path"])
         with loading(path):
             self._native = NativeModel(
@@ -347,7 +337,6 @@ class VectorSession:
         return bool(lib.llama_vocab_is_control(self._native.vocab, token))
 
     def _pooled_vector(self, tokens: list[int]) -> bytes:
-        """Return one vector for the whole text, 32-bit floats."""
         if self._pooled is None:
             self._pooled = self._open(OWN_POOLING)
             if lib.llama_pooling_type(self._pooled) == NO_POOLING:
@@ -357,7 +346,6 @@ class VectorSession:
         return ctypes.string_at(lib.llama_get_embeddings_seq(self._pooled, 0), self._bytes)
 
     def _vectors(self, tokens: list[int]) -> list[bytes]:
-        """Return one vector for each token, 32-bit floats."""
         if self._each is None:
             self._each = self._open(NO_POOLING)
         self._evaluate(self._each, tokens)

@@ -80,7 +80,6 @@ class WorkerProcess:
     """One worker and the three threads that write and listen to it."""
 
     def __init__(self) -> None:
-        """Start it; nothing is loaded yet."""
         self._process = subprocess.Popen(
             # -P: the folder that the program was started in may hold an `email.py` of the user's.
             [sys.executable, "-P", "-m", "rtc_inspector.core.models.worker"],
@@ -105,12 +104,10 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Return whether the process runs."""
         return self._process.poll() is None
 
     @property
@@ -266,7 +263,6 @@ class WorkerLink:
         return message
 
     def close(self) -> None:
-        """End the worker; idempotent."""
         self._closed = True
         if self.worker is not None:
             worker, self.worker = self.worker, None
@@ -274,7 +270,6 @@ class WorkerLink:
 
 
 def _refusal(name: str, death: str, ended_by: str, extra_buffers: bool) -> ModelError:
-    """Return what to say of a model whose worker died while it was loaded; `ended_by`: a signal or empty."""
     problem = f"{name} cannot be loaded: {death}"
     if ended_by in FAULTS:
         processor, ways = this_processor(), "with" if extra_buffers else "with and without"

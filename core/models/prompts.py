@@ -61,7 +61,6 @@ class Wording:
 
     @property
     def placeholder(self) -> str:
-        """Return what stands in the file where the region was."""
         return f"{self.language.comment} TODO"
 
 
@@ -213,13 +212,11 @@ def _gap(indent: str, region: Sequence[str]) -> tuple[str, ...]:
 
 
 def _room(region: Sequence[str]) -> int:
-    """Characters after which an answer in the place of `region` cannot be right any more."""
     return max(LEAST_ROOM, ROOM_FACTOR * len("\n".join(region)))
 
 
 @cache
 def _code_shots(words: Wording, forward: bool) -> str:
-    """The worked examples as one file."""
     parts = []
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
@@ -234,7 +231,6 @@ def _code_shots(words: Wording, forward: bool) -> str:
 
 
 def _infill(words: Wording, head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
-    """Return a prompt of what stands before the region, the description as a TODO comment, and what stands after it."""
     before = "\n".join([*excerpt.before, todo_comment(words, indent_of(head), description), head])
     infill = Infill(before, "\n".join([tail, *excerpt.after]))
     return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
@@ -286,7 +282,6 @@ def todo_comment(words: Wording, before: str, description: str) -> str:
 
 
 def _marked(words: Wording, region: str) -> str:
-    """The lines of a region between the marks of its begin and end."""
     indent = indent_of(region)
     return f"{indent}{words.begin}\n{region}\n{indent}{words.end}"
 

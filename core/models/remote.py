@@ -109,7 +109,6 @@ class Gate:
         self._best, self._settled = 0.0, SETTLED_FOR
 
     def _start(self) -> None:
-        """Begin a round."""
         self._since, self._came, self._answers = self._clock(), 0.0, 0
         self._full = True
 
@@ -213,7 +212,6 @@ class RemoteModel:
 
     @property
     def at_a_time(self) -> int:
-        """Requests that the server is given at a time just now."""
         return self._gate.limit
 
     def count_tokens(self, prompt: Prompt) -> int:
@@ -287,12 +285,10 @@ class RemoteModel:
                 self._hang_up()
 
     def cancel(self) -> None:
-        """Stop what is being asked, so that the server stops as well."""
         self._stop.set()
         self._hang_up()
 
     def close(self) -> None:
-        """Close what is connected; idempotent."""
         self.cancel()
         with self._lock:
             lines, self._lines = self._lines, []
@@ -497,7 +493,6 @@ class RemoteModel:
         return answer
 
     def _complete(self, body: dict[str, object], hearing: _Hearing, timeout: float) -> Answer:
-        """Ask over a line that is kept for later questions. Raises HttpFailure."""
         with self._lock:
             line = self._lines.pop() if self._lines else Line(self._key)
             self._busy.add(line)
@@ -608,7 +603,6 @@ class _Hearing:
         self._answer: TextStream | None = None
 
     def begin(self) -> None:
-        """Start to hear the answer from its beginning, at each time that the request is sent."""
         self._heard = 0
         prompt = self._request.prompt
         plain = is_plain(prompt.messages) or prompt.infill is not None
@@ -628,7 +622,6 @@ class _Hearing:
         return bool(self._answer.reason)
 
     def end(self, answer: Answer) -> None:
-        """Hand on an answer that came whole."""
         if not self._heard:
             self.hear(answer.text, answer.thoughts)
 

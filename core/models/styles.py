@@ -68,12 +68,10 @@ class Calibration:
         return ", ".join(f"{score.style} {score.passed}/{score.functions}" for score in ranked)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Plain values read back. Raises TypeError, KeyError."""
         return cls(data["key"], tuple(StyleScore(**score) for score in data["scores"]))
 
 

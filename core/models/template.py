@@ -76,7 +76,6 @@ class Renderer:
             raise _failure(error) from None
 
     def _gap(self, infill: Infill) -> str:
-        """Return the text before and after the gap between the vocabulary's marks. Raises ModelError without marks."""
         if not self._marks:
             raise ModelError("This model cannot fill in the middle.", "Choose another prompt style.")
         before, after = (without_marks(side, self._control) for side in (infill.before, infill.after))

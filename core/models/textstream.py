@@ -53,7 +53,6 @@ class TextStream:
         return self._advance(self._decoder.decode(data))
 
     def finish(self) -> str:
-        """Return the rest of the text, once there are no more tokens."""
         self._advance(self._decoder.decode(b"", final=True))
         rest = self._text[self._given :]
         self._given = len(self._text)
@@ -61,7 +60,6 @@ class TextStream:
 
     @property
     def text(self) -> str:
-        """Everything so far, stop text excluded."""
         return self._text
 
     def _advance(self, new: str) -> str:
@@ -76,7 +74,6 @@ class TextStream:
         return self._text[given : self._given]
 
     def _follow_thoughts(self) -> None:
-        """Return whether the model still thinks; the answer begins after its thoughts."""
         if self._answer:
             return
         form = opens(self._text, self._known)
@@ -87,7 +84,6 @@ class TextStream:
             self._answer = self._looked = min(ends, default=0)
 
     def _end(self) -> None:
-        """Cut the text where the answer ends, if it does."""
         longest = max((len(s) for s in self._stops), default=1)
         # A stop text may have begun in what was looked at before.
         start = max(self._answer, self._looked - longest + 1)

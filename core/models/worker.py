@@ -42,7 +42,6 @@ class Session:
     """A model, its renderer, and the engine that fits the requests at hand."""
 
     def __init__(self, options: Wire) -> None:
-        """Load the model a `load` message names. Raises ModelError."""
         path = Path(options["path"])
         with loading(path):
             cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
@@ -76,7 +75,6 @@ class Session:
         self._run = self._cancelled_run = 0
 
     def description(self) -> Wire:
-        """Return the facts about the worker that the model's record needs."""
         used = self._template if self.renderer.style == "chat" else ""
         return {
             "template_sha256": hashlib.sha256(used.encode()).hexdigest() if used else "",
@@ -87,7 +85,6 @@ class Session:
         }
 
     def count(self, prompt: Prompt) -> int:
-        """Tokens of a prompt. Raises ModelError when the template fails."""
         return len(self.native.tokenize(self._render(prompt)))
 
     def cancel(self, run: int) -> None:
@@ -99,7 +96,6 @@ class Session:
                 self.native.set_abort(True)
 
     def generate(self, run: int, requests: Sequence[Request], send: Send) -> None:
-        """Answer all requests of generation number `run`, then say `idle`."""
         with self._lock:
             self._run = run
             self.native.set_abort(self._is_cancelled())
@@ -194,7 +190,6 @@ class Worker:
     """Main thread evaluates; one thread reads (and counts tokens); one thread says that we live."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
-        """Speak over the two streams."""
         self._source, self._sink = source, sink
         self._lock = threading.Lock()
         self._inbox: queue.SimpleQueue[Wire] = queue.SimpleQueue()
@@ -203,7 +198,6 @@ class Worker:
         self._vectors: VectorSession | None = None
 
     def serve(self) -> None:
-        """Answer until told to quit."""
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
         while (message := self._inbox.get())["op"] != "quit":
@@ -215,13 +209,11 @@ class Worker:
                 self._embed(self._vectors, message)
 
     def send(self, event: str, **values: Any) -> None:
-        """Write one event whole."""
         with self._lock:
             self._sink.write(encode({"event": event} | values))
             self._sink.flush()
 
     def _load(self, message: Wire) -> None:
-        """Load a model that writes text, or one that gives vectors."""
         try:
             if message.get("kind") == "embedding":
                 self._vectors = VectorSession(message)

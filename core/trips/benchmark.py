@@ -58,7 +58,6 @@ class BenchmarkTrip(InFile):
     """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
 
     def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
-        """`name`: what the benchmark is called."""
         super().__init__(judged, settings)
         problems = benchmark.problems
         self._name = name
@@ -70,7 +69,6 @@ class BenchmarkTrip(InFile):
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw problems whose reference passes their tests, and dropped ones, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     def _item(self, problem: Problem) -> Item:
@@ -86,11 +84,9 @@ class BenchmarkTrip(InFile):
 
     @property
     def available(self) -> int:
-        """Return how many problems the file holds, as far as it was read."""
         return len(self._problems)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when there are fewer problems than were asked for, and which were dropped."""
         if not admitted:
             why = [*self._draw.reasons, "it holds none"][0]
             raise ProjectError(f"No problem of this benchmark can be used: {why}.", ANOTHER_FILE)
@@ -101,7 +97,6 @@ class BenchmarkTrip(InFile):
     # ---- the tree
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """Return the docstring, or MBPP's text."""
         return [Reference("docstring", item.directive)] if item.directive else []
 
     def expected(self, item: Item) -> int:
@@ -132,7 +127,6 @@ class BenchmarkTrip(InFile):
         return steps
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Return RTC and lift, and pass@k as far as there are k judged solutions."""
         return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
     # ---- asking and reading
@@ -158,7 +152,6 @@ class BenchmarkTrip(InFile):
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Run the problem's tests with the body replaced."""
         problem = self._plain[item.key]
         if sample.role != Role.SOLVE or self._problems[item.key] is problem:
             return super().judge(item, sample)
@@ -331,7 +324,6 @@ class ImportedTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Yield every problem of the benchmark, in its order."""
         for number, problem in enumerate(self._problems.values(), start=1):
             report("reading problems", number, len(self._problems))
             item = known.get(problem.key) or self._item(problem)
@@ -352,7 +344,6 @@ class ImportedTrip:
         return replace(problem_item(problem, problem, start, trusted, reason), facets={"benchmark": self._name})
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say which problems are left out, and why."""
         if not admitted:
             raise ProjectError(
                 f"No sample of {self._samples.author} can be used.", (self._dropped or ["It attempted nothing."])[0]
@@ -363,11 +354,9 @@ class ImportedTrip:
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """Return how many programs the file has for the problem."""
         return len(self._samples.programs.get(item.key, ()))
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Return a step for each of the file's programs that is not stored yet."""
         problem, programs = self._problems[item.key], self._samples.programs.get(item.key, ())
         missing = tree.missing(Role.SOLVE, len(programs))
         return [Step(Role.SOLVE, index, self._given(problem, programs[index])) for index in missing]
@@ -391,7 +380,6 @@ class ImportedTrip:
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Judge by the problem's tests, or as the file says."""
         problem, program = self._problems[item.key], self._samples.programs[item.key][sample.index]
         if self._judged is None:
             outcome = Outcome.PASS if program.passed else Outcome.FAIL
@@ -399,12 +387,10 @@ class ImportedTrip:
         return self._judged.judge_file(item, program_file(problem, _whole(problem, program)))
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Compare the program with the reference's function."""
         scores = code_scores(sample.text, item.text)
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Return pass@k, as far as there are k judged programs, and the counts of those that pass and are judged."""
         judged = passing(tree.whole(Role.SOLVE))
         return {**pass_at(judged), "passes": sum(judged), "judged": len(judged)}
 

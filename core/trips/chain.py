@@ -96,7 +96,6 @@ class Chained(ABC):
     def __init__(
         self, problems: Sequence[Problem], masked: Sequence[Problem], judged: Judged, fingerprint: str
     ) -> None:
-        """`fingerprint`: of all that programs and tests are taken from."""
         self.problems: Mapping[str, Problem] = {problem.key: problem for problem in problems}
         self.masked: Mapping[str, Problem] = {problem.key: problem for problem in masked}
         self.judged = judged
@@ -148,7 +147,6 @@ class Functions(Chained):
     )
 
     def __init__(self, functions: Sequence[Documented], judged: Judged) -> None:
-        """Hold the functions; which of them can be used is asked one by one."""
         self._places = {each.key: each for each in functions}
         self._lines = {file.path: Lines(file.text) for file in judged.codebase.files}
         plain = [_problem(each, judged.files[each.path], mask=False) for each in functions]
@@ -310,16 +308,13 @@ class ChainTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw programs with words to begin with and tests that they pass, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     @property
     def available(self) -> int:
-        """Return how many programs there are to draw from, as far as they were read."""
         return len(self._problems)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when there are fewer programs than were asked for, and which were dropped."""
         reasons = self._draw.reasons
         if not admitted:
             sentence, advice = self._chained.none
@@ -417,7 +412,6 @@ class ChainTrip:
         return write_prompt(signature(problem), row.text, fits, style, self._shot)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Take words without labels and fences; of code the body of the function, whatever was written around it."""
         if step.role == Role.FORWARD:
             return extract_description(raw)
         problem = (self._problems if step.role == Role.SOLVE else self._masked)[item.key]
@@ -425,7 +419,6 @@ class ChainTrip:
         return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 
     def recitation(self, item: Item, text: str) -> float:
-        """Return the share of the reference that the words quote."""
         return recitation(text, item.text)
 
     # ---- judging and comparing

@@ -52,7 +52,6 @@ class OnFunctions:
     """A trip whose items are the functions that a project's tests run."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase."""
         self._judged, self._versions, self._settings = judged, versions, settings
         self._found: dict[str, tuple[Function, Region]] = {}
         self._dropped: list[Item] = []
@@ -117,7 +116,6 @@ class OnFunctions:
         return {f"no {change}": reason for change, reason in found.items()}
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when the project has fewer functions than were asked for. Raises ProjectError when it has none."""
         if wanted and not admitted:
             why = Counter(item.reason for item in self._dropped).most_common(1)
             told = f": {why[0][0]}" if why else ": the tests run no function that does something"
@@ -154,7 +152,6 @@ class Widths:
         return math.inf if values or self.seen(bucket) < TRIED else 0.0
 
     def seen(self, bucket: str) -> int:
-        """Return how many functions of a bucket were measured."""
         return max((len(cell) for (each, _), cell in self._changes.items() if each == bucket), default=0)
 
     def widest(self, waiting: Sequence[Item]) -> int:
@@ -175,12 +172,10 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
 
 
 def _lowest(bucket: str) -> int:
-    """Return the number that a bucket of complexity begins with, as in `10-19`."""
     return int(bucket.partition("-")[0])
 
 
 def _branches(number: int) -> str:
-    """Return a bucket of McCabe's complexity."""
     return next((name for most, name in ((1, "1"), (3, "2-3"), (7, "4-7")) if number <= most), "8 and more")
 
 
@@ -195,14 +190,12 @@ class CosmeticTrip(OnFunctions):
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase."""
         super().__init__(judged, versions, settings)
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
 
     def learn(self, item: Item, measures: Mapping[str, float]) -> None:
-        """Keep how far an item's variants of each kind differ from the original."""
         self._widths.learn(item, _differences(measures))
 
     def next(self, waiting: Sequence[Item]) -> int:
@@ -222,7 +215,6 @@ class CosmeticTrip(OnFunctions):
         ]
 
     def _change(self, number: int) -> tuple[str, int]:
-        """Return the transformation and the draw of a variant by its number, which is never 0."""
         place, draw = divmod(number - 1, self._asked.draws)
         return self._kinds[place], draw
 
@@ -245,14 +237,12 @@ class CosmeticTrip(OnFunctions):
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """Return how many answers models give at most: nothing is asked of variants that are not kept."""
         names = len(self._original(item).places) * self._asked.identifiers
         several = 1 + sum(change != DOCUMENT for _, change, _ in self._changes(item))
         alone = sum(change == DOCUMENT for _, change, _ in self._changes(item))
         return several * (names + 2 * self._asked.describe) + alone * names
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Return the variants; of the original and each variant that is kept the names, the description, the code."""
         if not item.admitted:
             return []
         original = self._original(item)
@@ -281,7 +271,6 @@ class CosmeticTrip(OnFunctions):
         return found
 
     def _version_of(self, item: Item, sample: SampleRow, tree: Tree) -> Version | Refused:
-        """Return the variant that a stored sample is."""
         parent = tree.parent(sample)
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
@@ -320,7 +309,6 @@ class CosmeticTrip(OnFunctions):
     # ---- reading, judging, comparing
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Take a name, a description, or the whole function with the statements that the model wrote."""
         if step.role == Role.COMPLETE:
             return extract_name(raw, prompt)
         if step.role == Role.FORWARD:
@@ -334,11 +322,9 @@ class CosmeticTrip(OnFunctions):
         return replace(found, text=head + found.text) if found.text else found
 
     def recitation(self, item: Item, text: str) -> float:
-        """Return the share of the function that a description quotes."""
         return recitation(text, item.text)
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
-        """Run the project's tests on variants, and on what is written from a description of one."""
         if sample.role == Role.COMPLETE:
             return None
         change, _ = self._change(sample.index) if sample.index else ("", 0)
@@ -357,7 +343,6 @@ class CosmeticTrip(OnFunctions):
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Return whether a name is the hidden one; words with the docstring; code with the version's own."""
         scores: dict[str, float | None] = {}
         if sample.role == Role.COMPLETE:
             parent = tree.parent(sample)
@@ -376,7 +361,6 @@ class CosmeticTrip(OnFunctions):
         return [PairScore(sample.id, metric, value) for metric, value in scores.items() if value is not None]
 
     def _docstring(self, item: Item) -> str:
-        """Return what a person wrote about the function; empty where nobody did."""
         original = self._original(item)
         shown = original.function.docstring
         return "" if shown is None else original.file.text[shown.start : shown.end]
@@ -441,7 +425,6 @@ def _differences(measures: Mapping[str, float]) -> dict[str, list[float]]:
 
 
 def _mean(name: str, values: Sequence[float]) -> dict[str, float]:
-    """Return the mean of the values under that name; empty where there are none."""
     return {name: sum(values) / len(values)} if values else {}
 
 

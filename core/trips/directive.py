@@ -65,7 +65,6 @@ class DirectiveTrip:
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw the directives whose tests can be used, and those without tests, in an order that the seed decides."""
         for item in self._draw.items(wanted, seed, known, report):
             if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
@@ -111,7 +110,6 @@ class DirectiveTrip:
         )
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say which directives were dropped, and that there are fewer than were asked for."""
         dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
         if not admitted:
             why = (dropped or ["It holds none."])[0]
@@ -162,7 +160,6 @@ class DirectiveTrip:
             yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Return means over the programs of an item, equal ones counted once."""
         threshold = self._settings.directive.threshold
         every = programs(tree.samples)
         cosines = [each.cosine for each in every if each.cosine is not None]
@@ -216,7 +213,6 @@ class DirectiveTrip:
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
-        """Run the directive's tests on the whole program."""
         if self._judged is None or not item.tests:
             return None
         problem = self._directives[item.key].problem

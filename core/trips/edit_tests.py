@@ -74,7 +74,6 @@ class CommitTests:
         return item
 
     def judge(self, item: Item, text: str) -> Verdict:
-        """Run the tests that cover the edit with `text` in the place of the new code."""
         with self._turn:
             try:
                 self._heed_close()

@@ -78,7 +78,6 @@ class EditingTrip(RoundTrip):
         return self._tests.admit(item) if self._tests is not None else item
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when there are fewer edits than were asked for."""
         if not admitted:
             raise _nothing(self._source.passed_over)
         return () if admitted >= wanted else (f"Only {admitted} of {wanted} edits could be sampled.",)
@@ -88,15 +87,12 @@ class EditingTrip(RoundTrip):
         return [Reference(name, _words_of(item, name)) for name in ("comment", "commit") if _words_of(item, name)]
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the old and the new code."""
         return edit_forward_prompt(_old(item), item.text, fits, model.prompt_style, self.settings.prompts)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the old code and the description."""
         return edit_backward_prompt(_old(item), description, fits, model.prompt_style, self.settings.prompts)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
-        """Take the new code, indented as the old code is."""
         return extract_edit(raw, _old(item), prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float:
@@ -126,7 +122,6 @@ class EditingTrip(RoundTrip):
         return Verdict(outcome, time.perf_counter() - started, detail=_detail(item, text), oracle=ORACLE)
 
     def code_scores(self, item: Item, text: str) -> dict[str, float]:
-        """Return exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
         return {
             "exact_match": exact_match(text, item.text),
             "exact_match_strict": float(text == item.text),
@@ -230,7 +225,6 @@ _ORIGIN_OF = {"commit": "message", "comment": "comment"}
 
 
 def _words_of(item: Item, author: str) -> str:
-    """Return what an author said of the edit; of a commit's message its first line."""
     words = item.origin.get(_ORIGIN_OF[author], "").strip()
     return words.partition("\n")[0].strip() if author == "commit" else words
 
@@ -240,7 +234,6 @@ def _old(item: Item) -> str:
 
 
 def _detail(item: Item, text: str) -> str:
-    """Say in one sentence what the candidate is beside the new code."""
     if text == item.text:
         return "Equal to the new code."
     found, wanted, old = (without_trailing_space(part) for part in (text, item.text, _old(item)))

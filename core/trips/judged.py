@@ -48,24 +48,19 @@ class Judged:
 
     @cached_property
     def files(self) -> Mapping[str, SourceFile]:
-        """Return the files of the codebase, by path."""
         return {file.path: file for file in self.codebase.files}
 
     @cached_property
     def trusted(self) -> frozenset[str]:
-        """Return the node ids of the tests that may judge."""
         return frozenset(test.node_id for test in self.suite.tests)
 
     def judge(self, item: Item, text: str) -> Verdict:
-        """Run the item's tests with `text` in its place."""
         return self.oracle.judge(Candidate(self.files[item.path], item.span, text), item.tests)
 
     def judge_file(self, item: Item, text: str) -> Verdict:
-        """Run the item's tests with `text` in the place of its whole file."""
         return self.oracle.judge(whole(self.files[item.path], text), item.tests)
 
     def opened(self, make_trip: Callable[[RunSettings], Trip], settings: RunSettings, fingerprint: str) -> Opened:
-        """Return the opened project, with what a run on it records of where it came from."""
         return Opened(
             make_trip=make_trip,
             settings=settings,

@@ -81,7 +81,6 @@ class NotebookTrip(InFile):
         self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw the cells whose work can be seen, and dropped ones, in an order that the seed decides."""
         return self._draw.items(wanted, seed, known, report)
 
     def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
@@ -112,11 +111,9 @@ class NotebookTrip(InFile):
 
     @property
     def available(self) -> int:
-        """Return how many cells the file holds, as far as it was read."""
         return len(self._cells)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when there are fewer cells than were asked for, and which were dropped."""
         if not admitted:
             why = [*self._draw.reasons, "it holds none"][0]
             raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
@@ -124,7 +121,6 @@ class NotebookTrip(InFile):
         return dropped if admitted >= wanted else [*dropped, f"The notebook has {counted(admitted, 'cell')} to use."]
 
     def references(self, item: Item) -> Sequence[Reference]:
-        """Return what a person wrote above the cell; empty where nobody did."""
         return [Reference("markdown", item.directive)] if item.directive else []
 
 

@@ -50,7 +50,6 @@ class Opened:
 
     @cached_property
     def trip(self) -> Trip:
-        """Return the trip of a run with these settings, which says how its artefacts are chained."""
         return self.make_trip(self.settings)
 
 

@@ -45,13 +45,11 @@ class RoundTrip(ABC):
     """The baseline's utterance, eps; without one no baseline is made."""
 
     def __init__(self, settings: RunSettings) -> None:
-        """`settings` say how many samples are made, how warm, and how long."""
         self.settings = settings
 
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """Return how many samples models make of the item."""
         made = sum(task(self.settings.task).samples(self.settings).values())
         return made + len(self.references(item)) * self.settings.backward_samples
 
@@ -83,11 +81,9 @@ class RoundTrip(ABC):
             yield Step(role, index, ask, parent)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """Return the `round_trip_measures` of the item."""
         return round_trip_measures(tree, {reference.author for reference in self.references(item)})
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Compare code with the item's own, a description with what a person wrote."""
         describes = sample.form == Form.TEXT
         counts = sample.author == "model"
         scores = self.description_scores(item, sample.text) if describes and counts else {}
@@ -95,7 +91,6 @@ class RoundTrip(ABC):
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Take a description without labels and fences; of code what belongs at the item's place."""
         return self.read_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
 
     # ---- what each round trip says itself
@@ -129,7 +124,6 @@ class RoundTrip(ABC):
         """Take the code from a raw answer to `prompt`."""
 
     def code_scores(self, item: Item, text: str) -> Mapping[str, float]:
-        """Return the similarity of code to the item: exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
         return code_scores(text, item.text)
 
 
@@ -143,11 +137,9 @@ class InFile(RoundTrip):
         self.judged = judged
 
     def shown(self, item: Item) -> str:
-        """Return the file as models see it."""
         return self.judged.files[item.path].text
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the file with the stretch marked."""
         style, layout = model.prompt_style, model.prompt_layout
         own, language = self.settings.prompts, language_for(item.path)
         return forward_prompt(self.shown(item), item.span, fits, style, layout, own, language)
@@ -159,11 +151,9 @@ class InFile(RoundTrip):
         return backward_prompt(self.shown(item), item.span, description, fits, style, layout, own, language)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
-        """Take the code that belongs at that place, indented to stand there."""
         return extract_code(raw, item, self.shown(item), prompt.prefill)
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Run the covering tests with the stretch replaced."""
         return self.judged.judge(item, sample.text)
 
 

@@ -75,7 +75,6 @@ class SynthesisTrip(InFile):
         return self._candidates if self._region.allow_overlap else self._disjoint
 
     def select(self, path: str, span: Span) -> Item:
-        """Return the statements around what a person selected, as an extra item. Raises UserError."""
         return selected_item(self.judged, path, span)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:

@@ -129,7 +129,6 @@ class Program:
 
     @property
     def cosines(self) -> list[float]:
-        """Return the cosines of the summaries that have one: an empty summary has none."""
         return [row.scores[COSINE] for row in self.summaries if COSINE in row.scores]
 
     @property

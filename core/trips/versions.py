@@ -53,7 +53,6 @@ class Version:
 
     @property
     def text(self) -> str:
-        """Return the text of the function alone."""
         return self.file.text[self.function.span.start : self.function.span.end]
 
     def undescribed(self) -> tuple[str, Span]:
@@ -73,12 +72,10 @@ class Version:
         return mask_prompt(shown, at - line, len(name), fits, model.backward_style or model.prompt_style)
 
     def ask_description(self, model: ModelInfo, fits: Fits) -> Prompt:
-        """Ask what the function does, without its docstring."""
         text, body = self.undescribed()
         return forward_prompt(text, body, fits, model.prompt_style, model.prompt_layout)
 
     def ask_code(self, words: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Ask for the function's statements, from a description."""
         text, body = self.undescribed()
         return backward_prompt(text, body, words, fits, model.backward_style, model.prompt_layout)
 
@@ -113,7 +110,6 @@ class Rewriting:
         self._program = Program({path: file.text for path, file in files.items()})
 
     def functions(self, path: str) -> list[Function]:
-        """Return the functions of a file that do something."""
         return functions(self._files[path])
 
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
@@ -192,17 +188,14 @@ class Versions:
         self._closed = False
 
     def functions(self, path: str) -> list[Function]:
-        """Return the same as `Rewriting.functions`."""
         found: list[Function] = self._ask("functions", path)
         return found
 
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
-        """Return the same as `Rewriting.refusals`."""
         found: dict[str, str] = self._ask("refusals", path, start, seed)
         return found
 
     def version(self, wanted: Wanted) -> Version | Refused:
-        """Return the same as `Rewriting.version`."""
         with self._turn:
             if wanted not in self._made:
                 while len(self._made) >= VERSIONS_KEPT:
@@ -211,7 +204,6 @@ class Versions:
             return self._made[wanted]
 
     def close(self) -> None:
-        """End the process, whatever it does."""
         self._closed = True  # without the turn: somebody may wait for an answer, which does not come any more
         if self._process is not None:
             self._process.kill()
