@@ -23,9 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rtc_inspector.core.generation import PLAIN, Generation, Message, Model, Prompt, Request, Window
+from rtc_inspector.core.models.answers import Ending, TextStream
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.textstream import Ending, TextStream
 from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
 from rtc_inspector.core.trips.judged import Judged, open_judged
 from rtc_inspector.core.trips.synthesis import SynthesisTrip

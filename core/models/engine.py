@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from rtc_inspector.core.models.textstream import Ending, TextStream
-from rtc_inspector.core.models.thoughts import FORMATS, Format
+from rtc_inspector.core.models.answers import FORMATS, Ending, Format, TextStream
 
 
 class Aborted(Exception):

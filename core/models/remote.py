@@ -25,12 +25,11 @@ from rtc_inspector.core.generation import (
     Request,
     is_plain,
 )
+from rtc_inspector.core.models.answers import Ending, TextStream, formats, parted
 from rtc_inspector.core.models.chat_http import LONGEST_WAIT, Answer, Dialect, HttpFailure, Line, refuses
 from rtc_inspector.core.models.gguf import file_label
 from rtc_inspector.core.models.served import LLAMA_SERVER, OLLAMA, Served
 from rtc_inspector.core.models.template import COMPLETION_STOP, completion, merge_system
-from rtc_inspector.core.models.textstream import Ending, TextStream
-from rtc_inspector.core.models.thoughts import formats, parted
 from rtc_inspector.core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
 from rtc_inspector.core.types import Notify, Report
 from rtc_inspector.core.waiting import next_of

@@ -13,8 +13,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Infill, Message, is_plain
+from rtc_inspector.core.models.answers import FORMATS, Format, begun_by
 from rtc_inspector.core.models.gguf import without_marks
-from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""

@@ -19,13 +19,12 @@ from typing import Any, BinaryIO
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Prompt, Request, is_plain
+from rtc_inspector.core.models.answers import TURN, Ending, begun_by, formats
 from rtc_inspector.core.models.devices import available_memory
 from rtc_inspector.core.models.engine import Aborted, Counters, Engine, Job, Listener, find_shape, twinned
 from rtc_inspector.core.models.native import NativeModel, VectorSession, loading
 from rtc_inspector.core.models.process import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
 from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
-from rtc_inspector.core.models.textstream import Ending
-from rtc_inspector.core.models.thoughts import TURN, begun_by, formats
 
 WINDOW_STEP = 1024
 """Windows are opened in multiples of this many tokens, as large as the requests at hand need."""

@@ -6,10 +6,9 @@ import pytest
 from answer_forms import CUT, FENCED, FORMS, NAME, PROGRAMS, THOUGHTS
 
 from rtc_inspector.core.generation import Generation, Message, Prompt
-from rtc_inspector.core.models.answers import answer_of
+from rtc_inspector.core.models.answers import FORMATS, answer_of, formats, parted
 from rtc_inspector.core.models.extraction import extract_code, extract_description, extract_edit, extract_program
 from rtc_inspector.core.models.function_prompts import MASK, extract_name, mask_prompt
-from rtc_inspector.core.models.thoughts import FORMATS, formats, parted
 from rtc_inspector.core.types import Item, Span
 
 QUESTION = Prompt((Message("user", "Write it."),), prefill="```python\n", stop=("\n```",))

@@ -8,10 +8,9 @@ import pytest
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import PLAIN, Block, Message
+from rtc_inspector.core.models.answers import FORMATS, Ending, Format, TextStream, begun_by, formats
 from rtc_inspector.core.models.engine import loops
 from rtc_inspector.core.models.template import Renderer, completion, merge_system
-from rtc_inspector.core.models.textstream import Ending, TextStream
-from rtc_inspector.core.models.thoughts import FORMATS, Format, begun_by, formats
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 
