@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, PLAIN, Block, Extraction, Fits, Infill, Message, Prompt, is_plain
-from rtc_inspector.core.models.fences import blocks
+from rtc_inspector.core.models.extraction import blocks
 from rtc_inspector.core.models.prompts import CODE
 
 # --------------------------- chains (IdentityChain, Sec. 5 and App.): words for a function, and a function for words

@@ -27,8 +27,7 @@ from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.metrics import output_match
 from rtc_inspector.core.metrics.similarity import exact_match, recitation
-from rtc_inspector.core.models.extraction import extract_description, extract_program
-from rtc_inspector.core.models.fences import level, place
+from rtc_inspector.core.models.extraction import extract_description, extract_program, level, place
 from rtc_inspector.core.models.function_prompts import CHAIN_VERSION as PROMPT_VERSION
 from rtc_inspector.core.models.function_prompts import SHOT, Example, describe_prompt, write_prompt
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, write_project
