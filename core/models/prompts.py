@@ -10,20 +10,25 @@ every style and in the shots. A model is asked in one of three styles:
 - `code`: no conversation, but a file that the model goes on writing, at the region's place. The description is the TODO
   comment above. What follows the region is not shown.
 - fill-in-the-middle, for the code only: the file with a gap, by the vocabulary's own marks; no shots.
+
+A file that does not fit is cut to whole statements. What is kept first: the signatures around the region, then imports,
+then statements by their distance in lines from the region's home, the function or class around it. So regions of one
+home are shown in the same excerpt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from rtc_inspector.core.languages import PYTHON, Language, Shot
-from rtc_inspector.core.models.excerpt import Excerpt, Outline, fitting
+from rtc_inspector.core.languages.trees import Block as Statements
+from rtc_inspector.core.languages.trees import Statement, statements
 from rtc_inspector.core.settings.words import words_of
-from rtc_inspector.core.syntax import indent_of
+from rtc_inspector.core.syntax import NEWLINE, indent_of
 from rtc_inspector.core.types import Span
 
 UNINFORMATIVE = "Implement."
@@ -38,7 +43,7 @@ CODE = "code"
 PAPER = "paper"
 """The layout with the description in the file, where the RTC paper has it."""
 
-Ask = Callable[[Excerpt], Prompt]
+Ask = Callable[["Excerpt"], Prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def wording(own: str = "", language: Language = PYTHON) -> Wording:
     """Return the texts of the resource file, with a person's `own` in their place, as said of a language."""
     data = words_of("synthesis", own)
 
-    def said(text: str) -> str:
+    def of_language(text: str) -> str:
         """Return a text that the resource says of Python, as said of the language."""
         begun = language.comment + text.removeprefix("#") if text.startswith("#") else text
         return begun.replace("```python", f"```{language.fences[0]}").replace("Python", language.name)
@@ -78,17 +83,17 @@ def wording(own: str = "", language: Language = PYTHON) -> Wording:
     return Wording(
         version=data["version"],
         language=language,
-        system=said(data["system"]),
-        begin=said(data["begin"]),
-        end=said(data["end"]),
-        forward=said(data["forward"]["question"]),
-        forward_in_place=said(data["forward"]["question_in_place"]),
-        backward=said(data["backward"]["question"]),
-        backward_in_place=said(data["backward"]["question_in_place"]),
-        answer_start=said(data["backward"]["answer_start"]),
+        system=of_language(data["system"]),
+        begin=of_language(data["begin"]),
+        end=of_language(data["end"]),
+        forward=of_language(data["forward"]["question"]),
+        forward_in_place=of_language(data["forward"]["question_in_place"]),
+        backward=of_language(data["backward"]["question"]),
+        backward_in_place=of_language(data["backward"]["question_in_place"]),
+        answer_start=of_language(data["backward"]["answer_start"]),
         answer_end=data["backward"]["answer_end"],
         shots=language.shots if theirs else tuple(Shot(**shot) for shot in data["shots"]),
-        summary=said(data["code"]["summary"]),
+        summary=of_language(data["code"]["summary"]),
     )
 
 
@@ -112,9 +117,12 @@ def forward_prompt(
 
     def ask(excerpt: Excerpt, shown: str = region) -> Prompt:
         around = "\n".join(excerpt.before), region, "\n".join(excerpt.after)
+        turns = [Message("system", words.system)]
+        for shot, parts in _shot_parts(words):
+            asked = _forward_question(words, parts, parts[1], shot.where, layout)
+            turns += [Message("user", asked), Message("assistant", shot.description)]
         question = _forward_question(words, around, shown, where, layout)
-        shots = _forward_shots(words, layout)
-        return Prompt((*shots, Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
+        return Prompt((*turns, Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
 
     if layout == PAPER:
         return _fitted(outline, ask, None, fits)
@@ -136,9 +144,17 @@ def backward_prompt(
     Raises ModelError when not even the comment alone fits.
     """
     outline, words = Outline.of(file_text, region_span, language), wording(own, language)
-    head, tail = rest_of_lines(file_text, region_span)
+    start, rest = region_span.start, file_text[region_span.end :]
+    head = file_text[max(file_text.rfind("\n", 0, start), file_text.rfind("\r", 0, start)) + 1 : start]
+    tail = "" if rest[:1] in ("", "\n", "\r") else rest.splitlines()[0]
     if style == INFILL:
-        return _fitted(outline, partial(_infill, words, head, tail, description), None, fits)
+        todo = todo_comment(words, indent_of(head), description)
+
+        def fill(excerpt: Excerpt) -> Prompt:
+            infill = Infill("\n".join([*excerpt.before, todo, head]), "\n".join([tail, *excerpt.after]))
+            return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
+
+        return _fitted(outline, fill, None, fits)
     if style == CODE:
         return _fitted(outline, partial(_code_backward, words, outline, head, description), None, fits)
     indent = indent_of(head)
@@ -156,10 +172,19 @@ def backward_prompt(
 
 
 def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
+    turns = [Message("system", words.system)]
+    for shot, (before, region, after) in _shot_parts(words):
+        indent = indent_of(region)
+        wanted = todo_comment(words, indent, shot.description)
+        there = wanted if layout == PAPER else indent + words.placeholder
+        question = _backward_question(words, f"{before}\n{there}\n{after}", wanted, layout)
+        turns += [
+            Message("user", question),
+            Message("assistant", f"{words.answer_start}{region}{words.answer_end}"),
+        ]
     file = "\n".join([*excerpt.before, *place, *excerpt.after])
-    question = Message("user", _backward_question(words, file, todo, layout))
     return Prompt(
-        (*_backward_shots(words, layout), question),
+        (*turns, Message("user", _backward_question(words, file, todo, layout))),
         truncated=excerpt.cut,
         shown=excerpt.share,
         prefill=words.answer_start,
@@ -171,7 +196,7 @@ def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo
 
 
 def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
-    """The file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
+    """Show the file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
     region = outline.region_lines
     indent = indent_of(region[0])
     lines = [*excerpt.before, _marked(words, "\n".join(region)), indent + words.summary]
@@ -185,7 +210,7 @@ def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
 
 
 def _code_backward(words: Wording, outline: Outline, head: str, description: str, excerpt: Excerpt) -> Prompt:
-    """The file up to the region, the description as a TODO comment, and the beginning of the region's first line.
+    """Show the file up to the region, the description as a TODO comment, and the beginning of the region's first line.
 
     Of the indentation the last character is left for the model to write: tokenizers put it into the same token as the
     word that follows, and a prompt that ends in the whole of it is one that the model has never seen.
@@ -194,53 +219,42 @@ def _code_backward(words: Wording, outline: Outline, head: str, description: str
     indent = indent_of(head)
     begun = head[:-1] if head == indent else head
     lines = [*excerpt.before, todo_comment(words, indent, description), ""]
+    gap = "\n\n\n"  # ends an answer at the margin, where nothing is less indented, unless the region has such a gap
+    gaps = () if indent or gap in "\n".join(region) else (gap,)
     return Prompt(
         (Message(PLAIN, _code_shots(words, forward=False) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
         prefill=begun,
-        stop=(f"\n{indent}{words.placeholder}", *outline.line_after(indent), *_gap(indent, region)),
+        stop=(f"\n{indent}{words.placeholder}", *outline.line_after(indent), *gaps),
         block=Block(indent, quotes=None if words.language is PYTHON else words.language.quotes),
-        most_characters=_room(region),
+        most_characters=max(LEAST_ROOM, ROOM_FACTOR * len("\n".join(region))),
     )
-
-
-def _gap(indent: str, region: Sequence[str]) -> tuple[str, ...]:
-    """Two blank lines end an answer at the margin, where nothing is less indented, unless the region has such a gap."""
-    gap = "\n\n\n"
-    return () if indent or gap in "\n".join(region) else (gap,)
-
-
-def _room(region: Sequence[str]) -> int:
-    return max(LEAST_ROOM, ROOM_FACTOR * len("\n".join(region)))
 
 
 @cache
 def _code_shots(words: Wording, forward: bool) -> str:
-    parts = []
-    for shot in words.shots:
-        before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
+    examples = []
+    for shot, (before, region, after) in _shot_parts(words):
         indent = indent_of(region)
         summary = f"{indent}{words.summary} {shot.description}"
-        made = [_marked(words, region), summary] if forward else [todo_comment(words, indent, shot.description), region]
-        parts.append("\n".join([before, *made, *([after] if after else [])]))
-    return "".join(part + "\n\n\n" for part in parts)
+        todo = todo_comment(words, indent, shot.description)
+        middle = [_marked(words, region), summary] if forward else [todo, region]
+        examples.append("\n".join([before, *middle, *([after] if after else [])]))
+    return "".join(example + "\n\n\n" for example in examples)
 
 
-# --------------------------------------------------------------------------- fill-in-the-middle
-
-
-def _infill(words: Wording, head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
-    before = "\n".join([*excerpt.before, todo_comment(words, indent_of(head), description), head])
-    infill = Infill(before, "\n".join([tail, *excerpt.after]))
-    return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
+def _shot_parts(words: Wording) -> Iterator[tuple[Shot, tuple[str, str, str]]]:
+    """Yield the worked examples, each with its region and the text before and after it."""
+    for shot in words.shots:
+        yield shot, (shot.before.strip("\n"), shot.region.strip("\n"), shot.after.strip("\n"))
 
 
 # --------------------------------------------------------------------------- what fits
 
 
 def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prompt:
-    """The prompt with as much of the file as fits.
+    """Return the prompt with as much of the file as fits.
 
     A file that must be cut is cut so that the `largest` prompt of its home, if there is one, fits too: then all prompts
     of that home show the same excerpt, and what was evaluated for one serves the others. Raises ModelError.
@@ -248,8 +262,8 @@ def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prom
     whole = ask(outline.excerpt(len(outline.units)))
     if fits(whole):
         return whole
-    for size in (largest, ask) if largest is not None else (ask,):
-        excerpt = fitting(outline, partial(_fits, size, fits))
+    for size in filter(None, (largest, ask)):
+        excerpt = outline.fitting(size, fits)
         if excerpt is not None and fits(prompt := ask(excerpt)):
             return prompt
     raise ModelError(
@@ -258,20 +272,9 @@ def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prom
     )
 
 
-def _fits(ask: Ask, fits: Fits, excerpt: Excerpt) -> bool:
-    return fits(ask(excerpt))
-
-
 def _filled(text: str, size: int) -> str:
-    """`text` and short words after it, about a token each three characters, up to `size` characters."""
+    """Return `text` and short words after it, about a token each three characters, up to `size` characters."""
     return text + " to" * ((size - len(text)) // 3)
-
-
-def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
-    """Return the text before the region on its first line, and the text after it on its last line."""
-    head = text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start]
-    rest = text[span.end :]
-    return head, "" if rest[:1] in ("", "\n", "\r") else rest.splitlines()[0]
 
 
 def todo_comment(words: Wording, before: str, description: str) -> str:
@@ -305,23 +308,195 @@ def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
-def _forward_shots(words: Wording, layout: str) -> tuple[Message, ...]:
-    turns = [Message("system", words.system)]
-    for shot in words.shots:
-        before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        question = _forward_question(words, (before, region, after), region, shot.where, layout)
-        turns += [Message("user", question), Message("assistant", shot.description)]
-    return tuple(turns)
+# --------------------------------------------------------------------------- what is left of a file
+
+CUT = "..."
+"""Stands, as a comment, for lines that were left out."""
+LARGE = 24
+"""Lines from which on a compound statement is cut inside rather than dropped whole."""
+LEAST_TELLING = 12
+"""Characters from which on a line tells its place in a file."""
+HOME = 80
+"""Lines of a function or class at most for its regions to be shown in the same excerpt."""
 
 
-def _backward_shots(words: Wording, layout: str) -> tuple[Message, ...]:
-    turns = [Message("system", words.system)]
-    for shot in words.shots:
-        before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        indent = indent_of(region)
-        todo = todo_comment(words, indent, shot.description)
-        place = todo if layout == PAPER else indent + words.placeholder
-        question = _backward_question(words, f"{before}\n{place}\n{after}", todo, layout)
-        answer = f"{words.answer_start}{region}{words.answer_end}"
-        turns += [Message("user", question), Message("assistant", answer)]
-    return tuple(turns)
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines kept or cut together. `needs`: signatures they would not make sense without; lower ranks stay longer."""
+
+    lines: Span
+    rank: tuple[int, int, int]
+    needs: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is left of a file.
+
+    Attributes:
+        before, after: the lines around the region, without line ends.
+        cut: whether anything was left out.
+        share: of the characters outside the region, those that are shown, 0..1.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    cut: bool
+    share: float = 1.0
+
+
+@dataclass(slots=True)
+class Outline:
+    """A file's lines and the units outside the region, the most needed first."""
+
+    lines: list[str]
+    region: Span
+    home: Span
+    comment: str = "#"
+    names: tuple[str, ...] = ()
+    units: list[Unit] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str, span: Span, language: Language = PYTHON) -> Outline:
+        """Parse `text`; a file that does not parse is cut line by line."""
+        lines = NEWLINE.split(text)
+        start = len(NEWLINE.findall(text, 0, span.start))
+        region = Span(start, start + len(NEWLINE.findall(text, span.start, span.end)) + 1)
+        outline = cls(lines, region, region, language.comment)
+        tree = statements(text, language)
+        if tree is None:
+            outline.units = [outline._unit(Span(i, i + 1), 2, ()) for i in range(len(lines))]
+        else:
+            outline.home = _home(tree, region)
+            outline.units = list(outline._block(tree, Span(0, len(lines)), ()))
+        outline.units = [
+            unit
+            for unit in outline.units
+            if unit.lines and not (region.start <= unit.lines.start and unit.lines.end <= region.end)
+        ]
+        outline.units.sort(key=lambda u: u.rank)
+        return outline
+
+    @property
+    def region_lines(self) -> list[str]:
+        return self.lines[self.region.start : self.region.end]
+
+    def excerpt(self, kept: int) -> Excerpt:
+        """Return the region's surroundings with the first `kept` units only."""
+        wanted = [False] * len(self.lines)
+        for unit in self.units[:kept]:
+            for part in (unit.lines, *unit.needs):
+                wanted[part.start : part.end] = [True] * (part.end - part.start)
+        # A unit that holds more than the region has some of the region's own lines: those are not shown around it.
+        wanted[self.region.start : self.region.end] = [False] * len(self.region_lines)
+        before = self._shown(range(self.region.start), wanted)
+        after = self._shown(range(self.region.end, len(self.lines)), wanted)
+        shown = sum(len(line) for line, kept_line in zip(self.lines, wanted, strict=True) if kept_line)
+        return Excerpt(before, after, kept < len(self.units), shown / self._outside if self._outside else 1.0)
+
+    @property
+    def _outside(self) -> int:
+        return sum(map(len, self.lines)) - sum(map(len, self.region_lines))
+
+    def fitting(self, ask: Ask, fits: Fits) -> Excerpt | None:
+        """Return the largest excerpt whose prompt fits, found by halving; None when not even the region alone does."""
+
+        def fit(kept: int) -> bool:
+            return fits(ask(self.excerpt(kept)))
+
+        if fit(len(self.units)):
+            return self.excerpt(len(self.units))
+        if not fit(0):
+            return None
+        low, high = 0, len(self.units) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fit(middle) else (low, middle - 1)
+        return self.excerpt(low)
+
+    def cut_before(self, excerpt: Excerpt) -> bool:
+        return excerpt.before != tuple(self.lines[: self.region.start])
+
+    def share_before(self, excerpt: Excerpt) -> float:
+        """Return the share of the file outside the region that is shown by who shows only what stands before it."""
+        above = set(self.lines[: self.region.start])
+        shown = sum(len(line) for line in excerpt.before if line in above)
+        return shown / self._outside if self._outside else 1.0
+
+    def line_after(self, indent: str) -> tuple[str, ...]:
+        """Return the line below the region, with its line ends, if an answer of that indentation could run into it.
+
+        A short line may well be part of the answer.
+        """
+        line = next((line for line in self.lines[self.region.end :] if line.strip()), "")
+        alike = line.startswith(indent) and not line[len(indent) :][:1].isspace()
+        return (f"\n{line.rstrip()}\n",) if alike and len(line.strip()) >= LEAST_TELLING else ()
+
+    def _shown(self, numbers: range, wanted: Sequence[bool]) -> tuple[str, ...]:
+        shown: list[str] = []
+        gap = False
+        for n in numbers:
+            if wanted[n]:
+                if gap:
+                    shown.append(f"{indent_of(self.lines[n])}{self.comment} {CUT}")
+                shown.append(self.lines[n])
+                gap = False
+            elif self.lines[n].strip():
+                gap = True
+        if gap:
+            below = numbers.stop <= self.region.start
+            shown.append(f"{indent_of(self.lines[self.region.start]) if below else ''}{self.comment} {CUT}")
+        return tuple(shown)
+
+    # ------------------------------------------------------------------ units
+
+    def _block(self, block: Statements, limits: Span, needs: tuple[Span, ...]) -> Iterator[Unit]:
+        """Yield units of one block; blank lines and comments go with the statement after them."""
+        at, body = limits.start, block.statements
+        for i, statement in enumerate(body):
+            end = max(at, limits.end if i + 1 == len(body) else min(body[i + 1].first - 1, statement.last))
+            yield from self._statement(statement, Span(at, end), needs)
+            at = end
+
+    def _statement(self, statement: Statement, lines: Span, needs: tuple[Span, ...]) -> Iterator[Unit]:
+        blocks = [block for block in statement.blocks if block.statements]
+        first, last = statement.first - 1, statement.last
+        # It holds the region and more.
+        encloses = first <= self.region.start and self.region.end <= last
+        encloses = encloses and (first, last) != (self.region.start, self.region.end)
+        if not blocks or not (encloses or lines.end - lines.start > LARGE):
+            yield self._unit(lines, 1 if statement.imports else 2, needs)
+            return
+        at = lines.start
+        for i, block in enumerate(blocks):
+            head = Span(at, max(at, block.statements[0].first - 1))
+            after = block.statements[-1].last
+            end = lines.end if i + 1 == len(blocks) else max(head.end, after)
+            # What closes a block goes with its head: a brace, which no statement holds.
+            tail = Span(min(max(head.end, after), statement.last), statement.last) if i + 1 == len(blocks) else None
+            inner = Span(head.end, end if tail is None or tail.start == tail.end else tail.start)
+            inside = inner.start < self.region.end and self.region.start < inner.end
+            if inside and encloses and block.name:
+                self.names += (block.name,)
+            yield self._unit(head, 0 if inside else 2, needs)
+            needs = (*needs, head)
+            if tail is not None and tail.start < tail.end:
+                yield self._unit(Span(tail.start, lines.end), 0 if inside else 2, needs)
+                needs = (*needs, tail)
+            yield from self._block(block, inner, needs)
+            at = end
+
+    def _unit(self, lines: Span, rank: int, needs: tuple[Span, ...]) -> Unit:
+        home, region = (max(0, lines.start - each.end, each.start - lines.end) for each in (self.home, self.region))
+        return Unit(lines, (rank, home, region), needs)
+
+
+def _home(block: Statements, region: Span) -> Span:
+    """Return the outermost statement around the region that is not longer than HOME; else the region itself."""
+    for statement in block.statements:
+        lines = Span(statement.first - 1, statement.last)
+        if lines.start <= region.start and region.end <= lines.end:
+            if lines.end - lines.start <= HOME:
+                return lines
+            return next((h for b in statement.blocks if (h := _home(b, region)) != region), region)
+    return region
