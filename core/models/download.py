@@ -5,19 +5,16 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from rtc_inspector.core.errors import InspectorError, ModelError
 from rtc_inspector.core.models.devices import gib
 from rtc_inspector.core.models.gguf import fingerprint, part_names, read_header
 from rtc_inspector.core.types import Report
-
-if TYPE_CHECKING:
-    from huggingface_hub import DryRunFileInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,13 @@ def download(wanted: Wanted, report: Report, endpoint: str | None = None, cache:
         folder = cache or Path(constants.HF_HUB_CACHE)
         names = part_names(wanted.file)
         parts = [hf_hub_download(wanted.repo, n, endpoint=endpoint, cache_dir=folder, dry_run=True) for n in names]
-        _check_disk(parts, folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        need, free = sum(part.file_size or 0 for part in parts if part.will_download), shutil.disk_usage(folder).free
+        if need > free:
+            raise ModelError(
+                f"{gib(need)} are missing and {gib(free)} of the disk of {folder} are free.",
+                "Make room there, or name another folder with HF_HOME.",
+            )
         # A download by Xet heeds no stop and no proxy. The library takes larger files by nothing else.
         sizes = [part.file_size or 0 for part in parts]
         constants.HF_HUB_DISABLE_XET = max(sizes) <= constants.MAX_HTTP_DOWNLOAD_SIZE
@@ -96,17 +99,6 @@ def _bar(report: Report, stage: str) -> Any:
         def close(self) -> None: ...
 
     return Bar
-
-
-def _check_disk(parts: Sequence[DryRunFileInfo], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    need = sum(part.file_size or 0 for part in parts if part.will_download)
-    free = shutil.disk_usage(folder).free
-    if need > free:
-        raise ModelError(
-            f"{gib(need)} are missing and {gib(free)} of the disk of {folder} are free.",
-            "Make room there, or name another folder with HF_HOME.",
-        )
 
 
 def _check_whole(path: Path, report: Report, size: int) -> None:

@@ -57,7 +57,6 @@ def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat", own
     Where the window is too small shots are left out, and `truncated` says so. Raises ModelError when not even the
     question fits.
     """
-
     words = wording(own)
 
     def ask(shots: Sequence[Shot]) -> Prompt:
@@ -103,7 +102,7 @@ def _part(old: str, edit: str = "", after: str | None = None) -> str:
 
 
 def fence_for(text: str) -> str:
-    """A fence that the text does not hold."""
+    """Return a fence that the text does not hold."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
@@ -136,5 +135,5 @@ def _backward_question(words: Wording, old: str, description: str) -> str:
 
 
 def _lines(text: str) -> str:
-    """The text with the one kind of line end that models are used to."""
+    """Return the text with the one kind of line end that models are used to."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -11,7 +11,7 @@ import os
 import struct
 import tempfile
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 from rtc_inspector.core.errors import ModelError, WorkerDied
 from rtc_inspector.core.generation import SentenceVector, TokenVectors
 from rtc_inspector.core.models.client import default_threads, recorded
-from rtc_inspector.core.models.gguf import GgufHeader, check_embedding, fingerprint, read_header
+from rtc_inspector.core.models.gguf import check_embedding, fingerprint, read_header
 from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Notify
@@ -41,15 +41,21 @@ class GgufEmbedder:
 
         Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
         """
-        self._header = read_header(path)
-        check_embedding(self._header)
+        header = read_header(path)
+        check_embedding(header)
         self._poll = poll
-        self._link = WorkerLink(path, _options(self._header, settings), silence, poll)
+        options = {
+            "kind": "embedding",
+            "path": str(header.files[0].resolve()),
+            "context_size": min(header.context_length or LONGEST, settings.context_size or LONGEST),
+            "threads": settings.threads or default_threads(),
+            "gpu_layers": settings.gpu_layers,
+        }
+        self._link = WorkerLink(path, options, silence, poll)
         try:
             loaded = self._link.start()
             self._length = int(loaded["length"])
-            sha256 = fingerprint(self._header.files, poll=poll)
-            self.info = recorded(self._header, sha256, loaded, "embedding")
+            self.info = recorded(header, fingerprint(header.files, poll=poll), loaded, "embedding")
         except BaseException:
             self.close()
             raise
@@ -67,7 +73,7 @@ class GgufEmbedder:
         self._link.close()
 
     def _embed(self, texts: Sequence[str], pooled: bool) -> Iterator[Wire]:
-        """The `embedded` message of each text; a text that ends the worker is tried twice."""
+        """Yield the `embedded` message of each text; a text that ends the worker is tried twice."""
         for text in texts:
             # Twice, as a sample is: a worker may be killed for want of memory that is there again a moment later.
             message = self._ask(text, pooled) or self._ask(text, pooled)
@@ -78,28 +84,16 @@ class GgufEmbedder:
             yield message
 
     def _ask(self, text: str, pooled: bool) -> Wire | None:
-        """The answer, None when the worker died of it; a worker left in mid-question is not asked again."""
+        """Return the answer, None when the worker died of it; a worker left in mid-question is not asked again."""
         worker = self._link.live()
         try:
             worker.send("embed", text=text, pooled=pooled)
             return self._link.next(worker, worker.inbox, self._poll)
-        except WorkerDied:
+        except BaseException as error:
             self._link.drop(worker)
-            return None
-        except BaseException:
-            self._link.drop(worker)
+            if isinstance(error, WorkerDied):
+                return None
             raise
-
-
-def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
-    longest = header.context_length or LONGEST
-    return {
-        "kind": "embedding",
-        "path": str(header.files[0].resolve()),
-        "context_size": min(longest, settings.context_size or LONGEST),
-        "threads": settings.threads or default_threads(),
-        "gpu_layers": settings.gpu_layers,
-    }
 
 
 def _numbers(message: Wire) -> NDArray[np.float32]:
@@ -125,7 +119,7 @@ SPECIAL = {"[PAD]": "pad", "[UNK]": "unk", "[CLS]": "bos", "[SEP]": "sep", "[MAS
 
 
 def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
-    """The GGUF file in `folder` (the cache); written from the installed package when it is not there yet.
+    """Return the GGUF file in `folder` (the cache); written from the installed package when it is not there yet.
 
     Raises ModelError: neither the file nor the package is there, or it cannot be written.
     """
@@ -133,8 +127,8 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
     path = folder / f"{NAME}-F16.gguf"
     if path.is_file():
         return path
-    source = _package_folder()
-    if source is None:
+    spec = find_spec(PACKAGE)  # importing it would need torch
+    if spec is None or spec.origin is None:
         raise ModelError("No embedding model was named, and MiniLM is not installed.", REMEDY)
     notify(f"{NAME} is converted to GGUF, once, into {path}.")
     try:
@@ -142,7 +136,7 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
         handle, name = tempfile.mkstemp(suffix=".part", dir=folder)
         os.close(handle)
         try:
-            convert(source, Path(name))
+            convert(Path(spec.origin).parent / "model", Path(name))
             Path(name).replace(path)  # whole or not at all, whoever else converts it just now
         finally:
             Path(name).unlink(missing_ok=True)
@@ -151,14 +145,8 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
     return path
 
 
-def _package_folder() -> Path | None:
-    """Return the folder of the package's weights, or None without the package; importing it would need torch."""
-    spec = find_spec(PACKAGE)
-    return Path(spec.origin).parent / "model" if spec is not None and spec.origin is not None else None
-
-
 def convert(source: Path, out: Path) -> None:
-    """A folder of a BERT sentence encoder with mean pooling, as Hugging Face lays it out, as one GGUF file.
+    """Write a folder of a BERT sentence encoder with mean pooling, as Hugging Face lays it out, as one GGUF file.
 
     Matrices become 16-bit floats, vectors 32-bit ones. Raises OSError.
     """
@@ -167,7 +155,17 @@ def convert(source: Path, out: Path) -> None:
     config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     window = json.loads((source / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
     writer = gguf.GGUFWriter(out, gguf.MODEL_ARCH_NAMES[gguf.MODEL_ARCH.BERT])
-    _add_parameters(writer, config, window)
+    writer.add_name(NAME)
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_context_length(window)  # that the sentence encoder was trained for
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_layer_norm_eps(config["layer_norm_eps"])
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(gguf.PoolingType.MEAN)
+    writer.add_token_type_count(config["type_vocab_size"])
     _add_vocabulary(writer, (source / "vocab.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n"))
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, config["num_hidden_layers"])
     for name, values in _tensors(source / "model.safetensors"):
@@ -183,28 +181,8 @@ def convert(source: Path, out: Path) -> None:
     writer.close()
 
 
-def _add_parameters(writer: Any, config: Mapping[str, Any], window: int) -> None:
-    """Write the parameters from which llama.cpp builds the network.
-
-    `window`: the tokens the sentence encoder was trained for.
-    """
-    import gguf
-
-    writer.add_name(NAME)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_context_length(window)
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_layer_norm_eps(config["layer_norm_eps"])
-    writer.add_causal_attention(False)
-    writer.add_pooling_type(gguf.PoolingType.MEAN)
-    writer.add_token_type_count(config["type_vocab_size"])
-
-
 def _add_vocabulary(writer: Any, words: Sequence[str]) -> None:
-    """WordPiece as llama.cpp wants it: a mark before the first piece of a word, none before the others."""
+    """Add WordPiece as llama.cpp wants it: a mark before the first piece of a word, none before the others."""
     import gguf
 
     special = {word: words.index(word) for word in SPECIAL}
@@ -218,7 +196,7 @@ def _add_vocabulary(writer: Any, words: Sequence[str]) -> None:
 
 
 def _tensors(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Name and numbers of each tensor of a safetensors file: a length, a table as JSON, then the numbers."""
+    """Yield name and numbers of each tensor of a safetensors file: a length, a table as JSON, then the numbers."""
     data = np.memmap(path, mode="r")
     (size,) = struct.unpack("<Q", data[:8].tobytes())
     table = json.loads(data[8 : 8 + size].tobytes())

@@ -68,7 +68,7 @@ class Job:
     Attributes:
         thinks: the prompt has begun the model's thoughts for it.
         thought_tokens: room for thoughts, beside `max_tokens` for the answer.
-        known: in what form thoughts may come.
+        forms: in what form thoughts may come.
     """
 
     id: str
@@ -79,7 +79,7 @@ class Job:
     ending: Ending = field(default_factory=Ending)
     thinks: bool = False
     thought_tokens: int = 0
-    known: Sequence[Format] = FORMATS
+    forms: Sequence[Format] = FORMATS
 
     @property
     def room(self) -> int:
@@ -348,7 +348,7 @@ class Engine:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
         stream.job, stream.started, stream.written = job, time.monotonic(), 0
         stream.thoughts = 0
-        stream.answer = TextStream(job.ending, job.thinks, job.known)
+        stream.answer = TextStream(job.ending, job.thinks, job.forms)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
         self.counters.prompt_tokens += len(job.tokens)
         total = len(job.tokens)

@@ -51,7 +51,7 @@ SHOT = Example(
 
 
 def docstring(words: str, indent: str = "    ") -> str:
-    """Words as a docstring that parses whatever they hold."""
+    """Return words as a docstring that parses whatever they hold."""
     safe = words.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     safe = safe + " " if safe.endswith('"') else safe
     return textwrap.indent(f'"""{safe}\n"""' if "\n" in safe else f'"""{safe}"""', indent)
@@ -99,12 +99,12 @@ def write_prompt(
 
 
 def fenced(code: str) -> str:
-    """A code block."""
+    """Return a code block."""
     return f"```python\n{code.rstrip()}\n```"
 
 
 def fitting(prompt: Prompt, fits: Fits, what: str = _A_FUNCTION) -> Prompt:
-    """The prompt, if it leaves room for an answer. Raises ModelError that says that `what` is too long."""
+    """Return the prompt, if it leaves room for an answer. Raises ModelError that says that `what` is too long."""
     if not fits(prompt):
         raise ModelError(
             f"{what} does not fit the model's context window.",
@@ -202,7 +202,7 @@ _TOKEN = re.compile(
     r"""#[^\n]*|[rbfuRBFU]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\w+|[^\w\s]""",
     re.DOTALL,
 )
-_SAID = re.compile(r"\b(?:is|was|be|name|answer)\b:?\s*[`\"'*]+([^\W\d]\w*)")
+_STATED = re.compile(r"\b(?:is|was|be|name|answer)\b:?\s*[`\"'*]+([^\W\d]\w*)")
 _MARKED = re.compile(r"[`\"'*]+([^\W\d]\w*)[`\"'*]+")
 _LEAST = 3
 """Tokens around a name that must agree outside a code block: words of a sentence may do so by chance."""
@@ -217,8 +217,8 @@ def mask_prompt(function: str, at: int, length: int, fits: Fits, style: str) -> 
     if style == INFILL:
         prompt = Prompt((), infill=Infill(before, after))
     elif style == CODE:
-        example = _told(_MASKED_SHOT.partition(MASK)[2], _SHOT)
-        prompt = Prompt((Message(PLAIN, f"{example}\n\n\n{_told(after, begun)}"),), stop=("\n",))
+        example = _below_then(_MASKED_SHOT.partition(MASK)[2], _SHOT)
+        prompt = Prompt((Message(PLAIN, f"{example}\n\n\n{_below_then(after, begun)}"),), stop=("\n",))
     else:
         turns = (
             Message("system", _SYSTEM),
@@ -240,23 +240,18 @@ def extract_name(raw: str, prompt: Prompt) -> Extraction:
     if prompt.prefill or prompt.infill is not None or is_plain(prompt.messages) or MASK not in question:
         found = _NAME.search(raw)
         return Extraction(found.group(), ("first-name",)) if found else Extraction("", ("empty",))
-    fenced = [block.text for block in blocks(raw)]
-    for answers, least in ((fenced, 1), ([raw], _LEAST)):
-        places = [_aligned(*_shown(question), _tokens(answer)) for answer in answers]
+    head, tail = _QUESTION.split("{shown}")
+    before, _, after = question.removeprefix(head).removesuffix(tail).partition(MASK)
+    fences = [block.text for block in blocks(raw)]
+    for answers, least in ((fences, 1), ([raw], _LEAST)):
+        places = [_aligned(_tokens(before), _tokens(after), _tokens(answer)) for answer in answers]
         name, agreeing = max(places, key=lambda place: place[1], default=("", 0))
         if name and agreeing >= least:
             return Extraction(name, ("aligned",))
-    alone = [block.strip() for block in fenced if _NAME.fullmatch(block.strip())]
-    names = [*alone, *_SAID.findall(raw), *_MARKED.findall(raw), *_NAME.findall(raw)]
+    alone = [block.strip() for block in fences if _NAME.fullmatch(block.strip())]
+    names = [*alone, *_STATED.findall(raw), *_MARKED.findall(raw), *_NAME.findall(raw)]
     name = next((each for each in names if each != "MASK"), "")
     return Extraction(name, ("named",)) if name else Extraction("", ("empty",))
-
-
-def _shown(question: str) -> tuple[list[str], list[str]]:
-    """The tokens before and behind the name in what a question shows."""
-    head, tail = _QUESTION.split("{shown}")
-    before, _, after = question.removeprefix(head).removesuffix(tail).partition(MASK)
-    return _tokens(before), _tokens(after)
 
 
 def _tokens(code: str) -> list[str]:
@@ -272,27 +267,25 @@ def _tokens(code: str) -> list[str]:
 
 
 def _aligned(before: Sequence[str], after: Sequence[str], answer: Sequence[str]) -> tuple[str, int]:
-    """The name of an answer around which most stands as it was shown, and how many tokens that is.
+    """Return the name of an answer around which most stands as it was shown, and how many tokens that is.
 
-    Of several the one that is as far from the beginning, or the end, as the hidden one.
+    Of several it is the one that is as far from the beginning, or the end, as the hidden one.
     """
 
     def agreeing(at: int) -> tuple[int, int]:
-        left = sum(1 for _ in takewhile(_same, zip(reversed(before), reversed(answer[:at]), strict=False)))
-        right = sum(1 for _ in takewhile(_same, zip(after, answer[at + 1 :], strict=False)))
-        return left + right, -min(abs(at - len(before)), abs(len(answer) - at - 1 - len(after)))
+        left, right = (
+            zip(reversed(before), reversed(answer[:at]), strict=False),
+            zip(after, answer[at + 1 :], strict=False),
+        )
+        same = sum(1 for side in (left, right) for _ in takewhile(lambda pair: pair[0] == pair[1], side))
+        return same, -min(abs(at - len(before)), abs(len(answer) - at - 1 - len(after)))
 
     places = [at for at, token in enumerate(answer) if _NAME.fullmatch(token) and not keyword.iskeyword(token)]
     best = max(places, key=agreeing, default=None)
     return ("", 0) if best is None else (answer[best], agreeing(best)[0])
 
 
-def _same(pair: tuple[str, str]) -> bool:
-    """Return whether both are the same."""
-    return pair[0] == pair[1]
-
-
-def _told(after: str, code: str) -> str:
-    """The lines below a name as a comment, then code."""
+def _below_then(after: str, code: str) -> str:
+    """Return the lines below a name as a comment, then code."""
     below = [f"# {line}".rstrip() for line in after.splitlines()[1:]]
     return "\n".join([*([_ENDS, *below] if below else []), _WHOLE, code])

@@ -58,7 +58,7 @@ class Calibration:
 
     @property
     def best(self) -> StyleScore:
-        """The style with most passes; of equal ones the one that takes fewest tokens."""
+        """Return the style with most passes; of equal ones the one that takes fewest tokens."""
         return max(self.scores, key=lambda score: (score.passed, -score.tokens))
 
     @property
@@ -66,9 +66,6 @@ class Calibration:
         """E.g. `code 8/12, chat 1/12`: the best first."""
         ranked = sorted(self.scores, key=lambda score: (-score.passed, score.tokens))
         return ", ".join(f"{score.style} {score.passed}/{score.functions}" for score in ranked)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
@@ -93,12 +90,12 @@ def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | 
     except (KeyError, TypeError):
         if language is not PYTHON:
             return kept_calibration(sha256)
-        return next((known for known in _shipped() if known.key == key), None)
+        return next((each for each in _shipped() if each.key == key), None)
 
 
 def keep_calibration(found: Calibration) -> None:
     """Store a calibration for later runs of the same file."""
-    _files().save(found.key, found.to_json())
+    _files().save(found.key, asdict(found))
 
 
 def _files() -> JsonCache:
@@ -134,7 +131,7 @@ class ChosenStyle:
 
 
 def possible_styles(header: GgufHeader) -> tuple[str, ...]:
-    """The styles in which a model can be asked at all, as a run is told."""
+    """Return the styles in which a model can be asked at all, as a run is told."""
     turns = "chat" if header.chat_template else "completion"
     return ("code", turns, "fim") if header.fills_gaps else ("code", turns)
 
@@ -155,12 +152,12 @@ def choose_style(header: GgufHeader, asked: str, sha256: str, language: Language
             f"{header.path.name} cannot fill in the middle: its vocabulary has no tokens for it.",
             "Choose the prompt style `auto`, or a code model that has them.",
         )
-    known = kept_calibration(sha256, language) if asked == "auto" else None
-    told = known.best.style if known is not None else asked
-    if told == "auto":
-        told = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"
-    forward = told if told != "fim" else "chat" if header.chat_template else "code"
-    return ChosenStyle(forward, INFILL if told == "fim" else forward, known.words if known is not None else "")
+    calibrated = kept_calibration(sha256, language) if asked == "auto" else None
+    style = calibrated.best.style if calibrated is not None else asked
+    if style == "auto":
+        style = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"
+    forward = style if style != "fim" else "chat" if header.chat_template else "code"
+    return ChosenStyle(forward, INFILL if style == "fim" else forward, calibrated.words if calibrated else "")
 
 
 def expected_style(header: GgufHeader) -> ChosenStyle:
@@ -186,14 +183,14 @@ def as_recorded(settings: ModelSettings, models: Mapping[str, Mapping[str, Any]]
     windows = {model.get("context_size") for model in models.values()}
     if settings.context_size is None and served and len(windows) == 1:
         settings = replace(settings, context_size=windows.pop() or None)
-    told = {
+    asked = {
         "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "") for model in models.values()
     }
-    if settings.prompt_style != "auto" or len(told) != 1 or not told <= set(STYLES):
+    if settings.prompt_style != "auto" or len(asked) != 1 or not asked <= set(STYLES):
         return settings
-    return replace(settings, prompt_style=told.pop())
+    return replace(settings, prompt_style=asked.pop())
 
 
 def forward_only(settings: ModelSettings) -> ModelSettings:
-    """The settings for a model that only describes: it has no gap to fill."""
+    """Return the settings for a model that only describes: it has no gap to fill."""
     return replace(settings, prompt_style="auto") if settings.prompt_style == "fim" else settings

@@ -35,16 +35,16 @@ class Renderer:
         control: Sequence[str] = (),
         infill: Sequence[str] = (),
         thinking: str = "off",
-        known: Sequence[Format] = FORMATS,
+        forms: Sequence[Format] = FORMATS,
     ) -> None:
         """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one.
 
         `control`: texts of control tokens; `infill`: the marks of a gap, if the model has any; `thinking`: what a
-        template that knows of it is told, `off`, `free` for nothing, or how much; `known`: what thoughts may come in.
+        template that knows of it is told, `off`, `free` for nothing, or how much; `forms`: what thoughts may come in.
         """
         self._thinking: dict[str, object] = {} if thinking == "free" else {"enable_thinking": thinking != "off"}
         self._thinking |= {} if thinking in ("off", "free") else {"reasoning_effort": thinking}
-        self._control, self._marks, self._known = control, infill, known
+        self._control, self._marks, self._forms = control, infill, forms
         if style == "chat" and not template:
             raise ModelError(
                 "This model has no chat template, so the chat style cannot be used.",
@@ -59,39 +59,28 @@ class Renderer:
                 raise _failure(error) from None
 
     def render(self, messages: Sequence[Message], prefill: str, infill: Infill | None = None) -> str:
-        """The text up to where the model goes on. Raises ModelError when the template fails."""
+        """Return the text up to where the model goes on. Raises ModelError when the template fails."""
         if infill is not None:
-            return self._gap(infill)
+            if not self._marks:
+                raise ModelError("This model cannot fill in the middle.", "Choose another prompt style.")
+            before, after = (without_marks(side, self._control) for side in (infill.before, infill.after))
+            prefix, suffix, middle = self._marks
+            return prefix + before + suffix + after + middle
         messages = [Message(m.role, without_marks(m.content, self._control)) for m in messages]
         if is_plain(messages):
             return messages[0].content + prefill
         if self.style == "completion":
             return completion(messages) + prefill
         try:
-            return self._begun(self._chat(messages), prefill)
-        except TemplateError:
-            # Gemma's and others' templates raise an error for a system turn.
-            return self._begun(self._chat_merged(messages), prefill)
+            try:
+                rendered = self._chat(messages)
+            except TemplateError:
+                # Gemma's and others' templates raise an error for a system turn.
+                rendered = self._chat(merge_system(messages))
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None
-
-    def _gap(self, infill: Infill) -> str:
-        if not self._marks:
-            raise ModelError("This model cannot fill in the middle.", "Choose another prompt style.")
-        before, after = (without_marks(side, self._control) for side in (infill.before, infill.after))
-        prefix, suffix, middle = self._marks
-        return prefix + before + suffix + after + middle
-
-    def _begun(self, rendered: str, prefill: str) -> str:
-        """Return the model's turn with the beginning of its answer, unless that would stand among its thoughts."""
-        return rendered if begun_by(rendered, self._known) else rendered + prefill
-
-    def _chat_merged(self, messages: Sequence[Message]) -> str:
-        """Once more without a system turn, which some templates refuse."""
-        try:
-            return self._chat(merge_system(messages))
-        except Exception as error:
-            raise _failure(error) from None
+        # The beginning of an answer would stand among the model's thoughts where the prompt begins those.
+        return rendered if begun_by(rendered, self._forms) else rendered + prefill
 
     def _chat(self, messages: Sequence[Message]) -> str:
         return self._template.render(
@@ -105,7 +94,7 @@ class Renderer:
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:
-    """The same turns with the system text at the head of the first question."""
+    """Return the same turns with the system text at the head of the first question."""
     if len(messages) < 2 or messages[0].role != "system":
         return list(messages)
     first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
@@ -113,7 +102,7 @@ def merge_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def completion(messages: Sequence[Message]) -> str:
-    """A plain text that a base model continues with the answer."""
+    """Return a plain text that a base model continues with the answer."""
     headings = {"user": "### Task\n", "assistant": "### Answer\n"}
     parts = [headings.get(m.role, "") + m.content.strip() + "\n\n" for m in messages]
     return "".join(parts) + headings["assistant"]
@@ -124,7 +113,8 @@ def _environment() -> ImmutableSandboxedEnvironment:
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
     environment.globals["raise_exception"] = _refuse
-    environment.globals["strftime_now"] = _fixed_date
+    # A constant day: a prompt that changes overnight could not be repeated.
+    environment.globals["strftime_now"] = date(2025, 1, 1).strftime
     return environment
 
 
@@ -134,8 +124,3 @@ def _failure(error: Exception) -> ModelError:
 
 def _refuse(message: str) -> None:
     raise TemplateError(message)
-
-
-def _fixed_date(pattern: str) -> str:
-    """A constant day: a prompt that changes overnight could not be repeated."""
-    return date(2025, 1, 1).strftime(pattern)

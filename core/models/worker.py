@@ -51,18 +51,18 @@ class Session:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )
-            self._known = formats(str(options.get("thought_tag", "")))
+            self._forms = formats(str(options.get("thought_tag", "")))
             self.renderer = Renderer(
                 options["template"],
                 bos=self.native.special_text("bos"),
                 eos=self.native.special_text("eos"),
                 thinking=str(options.get("thinking", "off")),
-                known=self._known,
+                forms=self._forms,
                 **options["prompt_style"],
             )
             self.shape = find_shape(self.native, self.native.vocabulary)
         # What a model thinks is told from its answer by tokens that are else left out of its text.
-        self.native.shown = (TURN, *(mark for form in self._known for mark in (form.opening, form.closing)))
+        self.native.shown = (TURN, *(mark for form in self._forms for mark in (form.opening, form.closing)))
         self.context_size = int(options["context_size"])
         self._kv_bytes = int(options["kv_bytes"])
         self._fixed = bool(options["fixed_context"]) or self.shape is None
@@ -133,8 +133,8 @@ class Session:
         prompt = request.prompt
         turns = self.renderer.style == "completion" and not is_plain(prompt.messages)
         stops = (*prompt.stop, COMPLETION_STOP) if turns else prompt.stop
-        thinks = begun_by(text, self._known)
-        aware = any(form.opening in self._template for form in self._known if not form.needs_both)
+        thinks = begun_by(text, self._forms)
+        aware = any(form.opening in self._template for form in self._forms if not form.needs_both)
         return Job(
             id=request.id,
             tokens=tuple(self.native.tokenize(text)),
@@ -145,7 +145,7 @@ class Session:
             ending=Ending() if thinks else Ending(stops, prompt.block, prompt.most_characters),
             thinks=thinks,
             thought_tokens=self._thought_tokens if thinks or aware else 0,
-            known=self._known,
+            forms=self._forms,
         )
 
     def _engine_for(self, jobs: Sequence[Job]) -> Engine:

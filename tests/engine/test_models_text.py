@@ -145,7 +145,7 @@ def test_a_template_that_begins_the_thoughts_gets_no_answer_begun_among_them() -
     renderer = Renderer("{{ messages[0].content }}<think>\n", "chat", "", "")
     assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<think>"
     assert begun_by("Why?<think>\n") and not begun_by("Why?<think>\n\n</think>\n\n")
-    renderer = Renderer("{{ messages[0].content }}<ponder>\n", "chat", "", "", known=formats("ponder"))
+    renderer = Renderer("{{ messages[0].content }}<ponder>\n", "chat", "", "", forms=formats("ponder"))
     assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<ponder>"
 
 
