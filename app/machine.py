@@ -246,7 +246,7 @@ def _calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, thre
             failed += 1
             continue
         keep_calibration(found)
-        values = {"name": entry.name, "path": str(entry.path), **found.to_json(), "chosen": found.best.style}
+        values = {"name": entry.name, "path": str(entry.path), **asdict(found), "chosen": found.best.style}
         print(json.dumps(values, ensure_ascii=False) if as_json else f"{entry.name}: {found.words}")
     return 1 if failed else 0
 

@@ -273,11 +273,8 @@ def _aligned(before: Sequence[str], after: Sequence[str], answer: Sequence[str])
     """
 
     def agreeing(at: int) -> tuple[int, int]:
-        left, right = (
-            zip(reversed(before), reversed(answer[:at]), strict=False),
-            zip(after, answer[at + 1 :], strict=False),
-        )
-        same = sum(1 for side in (left, right) for _ in takewhile(lambda pair: pair[0] == pair[1], side))
+        sides = (reversed(before), reversed(answer[:at])), (after, answer[at + 1 :])
+        same = sum(1 for side in sides for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*side, strict=False)))
         return same, -min(abs(at - len(before)), abs(len(answer) - at - 1 - len(after)))
 
     places = [at for at, token in enumerate(answer) if _NAME.fullmatch(token) and not keyword.iskeyword(token)]
