@@ -121,15 +121,22 @@ class Line:
         self.ended = False
 
     def ask(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None = None) -> Any:
-        """The JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
+        """Return the JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
 
         `timeout` bounds the whole exchange, also where the answer only trickles in.
         """
         with _Deadline(timeout, self._sockets) as self._deadline:
             if self.ended:
                 self._deadline.end()
+            kept, self._connected = self._client is not None, False
             try:
-                return self._again_if_stale(url, body, timeout, hear)
+                try:
+                    return self._fetch(url, body, timeout, hear)
+                except HttpFailure as failure:
+                    # A kept connection may have been closed by the server in between: then it is asked once more.
+                    if not kept or self._connected or failure.status or self._deadline.over:
+                        raise
+                    return self._fetch(url, body, timeout, hear)
             except HttpFailure as failure:
                 found = failure
             except (ValueError, RecursionError):
@@ -161,16 +168,6 @@ class Line:
         if self._client is not None:
             self._client.close()
             self._client = None
-
-    def _again_if_stale(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
-        """Ask once more where a kept connection turns out to have been closed by the server in between."""
-        kept, self._connected = self._client is not None, False
-        try:
-            return self._fetch(url, body, timeout, hear)
-        except HttpFailure as failure:
-            if not kept or self._connected or failure.status or (self._deadline and self._deadline.over):
-                raise
-            return self._fetch(url, body, timeout, hear)
 
     def _watch(self, event: str, about: Mapping[str, Any]) -> None:
         """Take note of a connection; the client tells its `trace` of each."""
@@ -212,7 +209,14 @@ class Line:
 def _client(url: str) -> Client:
     import httpx2
 
-    proxy = _proxy(url)
+    parts = urlsplit(url)
+    try:
+        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        here = False
+    # A company's proxy does not know this machine's own servers.
+    proxy = None if here or proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    proxy = f"http://{proxy}" if proxy and "://" not in proxy else proxy
     encrypted = any(str(each).startswith("https:") for each in (url, proxy))
     try:
         return httpx2.Client(
@@ -224,15 +228,6 @@ def _client(url: str) -> Client:
     except ValueError as error:
         reason = _line(str(error)).rstrip(".")
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
-
-
-def ask(url: str, key: str, body: Mapping[str, object] | None, timeout: float) -> Any:
-    """The JSON that a server answers to one question, over a connection of its own. Raises HttpFailure."""
-    line = Line(key)
-    try:
-        return line.ask(url, body, timeout)
-    finally:
-        line.close()
 
 
 def _received(response: Response, hear: Hear | None) -> Any:
@@ -268,7 +263,7 @@ class _Events:
         self._pieces = 0
 
     def push(self, data: bytes) -> bool:
-        """Take what came; whether nothing more is wanted. Raises HttpFailure, ValueError."""
+        """Take what came and return whether nothing more is wanted. Raises HttpFailure, ValueError."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         texts, thoughts = len(self._text), len(self._thoughts)
         for line in lines:
@@ -285,7 +280,7 @@ class _Events:
         return False
 
     def whole(self) -> Any:
-        """The answer in the shape of one that came whole. Raises HttpFailure when it broke off."""
+        """Return the answer in the shape of one that came whole. Raises HttpFailure when it broke off."""
         text, thoughts = "".join(self._text), "".join(self._thoughts)
         if not self.ended and self._reason is None:
             came = f"after {len(text) + len(thoughts):,} characters" if self._pieces else "before it began"
@@ -303,10 +298,9 @@ class _Events:
         if event.get("error"):
             words, said = _words(event)
             raise HttpFailure(f"The server broke off its answer{words}.", passing=True, status=200, said=said)
-        self._seen |= {name: event[name] for name in ("usage", "model") if event.get(name)}
-        if "choices" not in event and isinstance(event.get("content"), str):  # llama-server's own routes
-            self._seen |= {"usage": used} if (used := _own_usage(event)) else {}
-            event = {"choices": [{"text": event["content"], "finish_reason": _own_reason(event)}]}
+        self._seen |= {"model": event["model"]} if event.get("model") else {}
+        event = _usual(event)
+        self._seen |= {"usage": event["usage"]} if event.get("usage") else {}
         for choice in event.get("choices") or ():
             text, thoughts = _parts(choice)
             self._reason = choice.get("finish_reason") or self._reason
@@ -321,17 +315,6 @@ def _authorities() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for a server; a company's does not know this machine's own servers."""
-    parts = urlsplit(url)
-    try:
-        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
-    except ValueError:
-        here = False
-    found = None if here or proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
-    return f"http://{found}" if found and "://" not in found else found
 
 
 def _refusal(response: Response) -> HttpFailure:
@@ -387,7 +370,7 @@ def _words(whole: Any) -> tuple[str, str]:
 
 
 def _line(words: str) -> str:
-    """A server's own words as one line that any terminal can show."""
+    """Return a server's own words as one line that any terminal can show."""
     shown = "".join(sign if sign.isprintable() else " " for sign in words)
     line = " ".join(shown.split())
     return f"{line[:SAID]}{'…' if len(line) > SAID else ''}"
@@ -395,13 +378,14 @@ def _line(words: str) -> str:
 
 def _read(whole: Any) -> Answer:
     try:
-        if "choices" not in whole and isinstance(whole["content"], str):  # llama-server's own routes
-            choice = {"text": whole["content"], "finish_reason": _own_reason(whole)}
-            whole = {"usage": _own_usage(whole), "choices": [choice]}
+        whole = _usual(whole)
         choice = whole["choices"][0]
         text, thoughts = _parts(choice)
-        if not (text or thoughts or _says_nothing(choice)):
-            raise TypeError
+        if not (text or thoughts):
+            # Null is an answer only where a model that thinks aloud had no room left to answer.
+            message = choice.get("message", choice)
+            if message.get("content", message.get("text")) is None and choice.get("finish_reason") != "length":
+                raise TypeError
         reason = "length" if choice.get("finish_reason") == "length" else "stop"
         model = whole.get("model")
     except (LookupError, TypeError, AttributeError):
@@ -425,7 +409,7 @@ THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 
 def _parts(choice: Any) -> tuple[str, str]:
-    """The text and the thoughts of a choice, whole or a piece. Raises TypeError, LookupError for a wrong shape."""
+    """Return the text and thoughts of a choice, whole or a piece. Raises TypeError, LookupError for a wrong shape."""
     message = choice.get("message", choice.get("delta"))
     if message is None:
         text = choice["text"]
@@ -455,27 +439,20 @@ def _thoughts_of(part: Any) -> str:
     return "".join(map(_text_of, found)) if isinstance(found, list) else str(found)
 
 
-def _says_nothing(choice: Any) -> bool:
-    """Return whether an empty answer is one: null only where a model that thinks aloud had no room left to answer."""
-    message = choice.get("message", choice)
-    held = message.get("content", message.get("text"))
-    return held is not None or choice.get("finish_reason") == "length"
-
-
-def _own_reason(whole: Mapping[str, Any]) -> str | None:
-    """Return why an answer on llama-server's own routes ended (`length` or `stop`); None while it goes on."""
-    if not whole.get("stop", True):
-        return None
-    return "length" if whole.get("stop_type") == "limit" or whole.get("stopped_limit") else "stop"
-
-
-def _own_usage(whole: Mapping[str, Any]) -> dict[str, Any]:
+def _usual(whole: Any) -> Any:
+    """Return an answer, or a piece of one, on llama-server's own routes in the usual shape, others as they are."""
+    if "choices" in whole or not isinstance(whole.get("content"), str):
+        return whole
+    reason = "length" if whole.get("stop_type") == "limit" or whole.get("stopped_limit") else "stop"
     names = {"tokens_evaluated": "prompt_tokens", "tokens_predicted": "completion_tokens"}
-    return {ours: whole[theirs] for theirs, ours in names.items() if theirs in whole}
+    return {
+        "usage": {usual: whole[own] for own, usual in names.items() if own in whole},
+        "choices": [{"text": whole["content"], "finish_reason": reason if whole.get("stop", True) else None}],
+    }
 
 
 def _count(value: Any) -> int:
-    """A number of tokens, as far as it is one: figures beside the text must not cost the text."""
+    """Return a number of tokens, as far as it is one: figures beside the text must not cost the text."""
     return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0
 
 
@@ -525,33 +502,26 @@ class Dialect:
         """Return the fields that were left out (`-seed`) or renamed (`max_tokens=...`), for the run's record."""
         return ", ".join(f"{old}={new}" if new else f"-{old}" for old, new in sorted(self._names.items()))
 
-    def takes(self, name: str) -> bool:
-        return self._names.get(name, name) != ""
-
     def fitted(self, body: Mapping[str, object]) -> dict[str, object]:
         names = dict(self._names)
         return {new: value for name, value in body.items() if (new := names.get(name, name))}
 
     def learn(self, failure: HttpFailure, asked: Mapping[str, object]) -> bool:
-        """Heed a refusal of `asked`, as it was sent; whether to ask again without the field it complains of."""
+        """Heed a refusal of `asked`, as it was sent; return whether to ask again without the field it complains of."""
         with self._lock:
             for name in LEFT_OUT:
                 sent = self._names.get(name, name)
                 if sent in asked and sent and refuses(failure, sent):
-                    self._drop(name, sent)
+                    new = self._names[name] = RENAMED.get(name, "") if sent == name else ""
+                    if new:
+                        self._tell(f"The server takes {new} in place of {name}.")
+                    elif LEFT_OUT[name]:
+                        self._tell(f"The server refuses {sent}, which is left out: {LEFT_OUT[name]}.")
                     return True
                 was = next((each for each in (name, RENAMED.get(name, name)) if each in asked), "")
                 if was and was != sent and refuses(failure, was):
                     return True  # another question, which was under way, has found the same
         return False
-
-    def _drop(self, name: str, sent: str) -> None:
-        new = RENAMED.get(name, "") if sent == name else ""
-        self._names[name] = new
-        if new:
-            self._tell(f"The server takes {new} in place of {name}.")
-        elif LEFT_OUT[name]:
-            self._tell(f"The server refuses {sent}, which is left out: {LEFT_OUT[name]}.")
 
 
 def refuses(failure: HttpFailure, name: str) -> bool:

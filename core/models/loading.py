@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Model
 from rtc_inspector.core.languages import PYTHON, Language
-from rtc_inspector.core.models.chat_http import HttpFailure
+from rtc_inspector.core.models.chat_http import HttpFailure, Line
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
-    Memory,
     build_backends,
     estimate,
     found_gpus,
@@ -27,9 +26,8 @@ from rtc_inspector.core.models.devices import (
     unused_gpu,
 )
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.models.gguf import GgufHeader, read_header
-from rtc_inspector.core.models.remote import RemoteModel
-from rtc_inspector.core.models.served import Served, choose, list_served, looked_into
+from rtc_inspector.core.models.gguf import read_header
+from rtc_inspector.core.models.remote import LLAMA_SERVER, OLLAMA, RemoteModel, Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings
 from rtc_inspector.core.types import Notify
 from rtc_inspector.core.waiting import Poll, no_poll, patiently
@@ -37,6 +35,20 @@ from rtc_inspector.core.waiting import Poll, no_poll, patiently
 if TYPE_CHECKING:
     from rtc_inspector.core.models.embedder import GgufEmbedder
 
+PATIENCE = 10.0
+"""Seconds for a list that no model has to be asked for."""
+WINDOWS = ("n_ctx", "max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length")
+"""Fields in which lists of models state it: llama-server; vLLM and SGLang; LM Studio; OpenRouter; Groq; Mistral."""
+OLLAMA_WINDOW = 4096
+"""Tokens that Ollama gives a model unless it is told otherwise."""
+LOADING = 120.0
+"""Seconds for a server to load a model, which the first sample would wait for else."""
+LASTING = ("root", "owned_by", "max_model_len", "arch", "quantization", "meta")
+"""What does not change as long as the same model is served; `created`, for one, is the time of the question."""
+OWNERS = {"library": OLLAMA, "llamacpp": LLAMA_SERVER, "vllm": "vLLM", "organization_owner": "LM Studio"}
+"""Who a server says owns its models, by which it is known."""
+HANGING_UP = 1.0
+"""Seconds in which a question ends that was given up; only a host that does not even refuse to talk takes longer."""
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
 
@@ -55,22 +67,23 @@ def open_endpoint(
     """
     check_address(settings.address)
     key = key_of(settings, os.environ)
-    try:
-        served = choose(_listed(settings, key, poll), settings.model, settings.address)
-    except HttpFailure as failure:
-        if failure.status not in NO_LIST or not settings.model:
-            raise _unusable(settings, failure) from None
-        served = Served(settings.model)  # a server without a list is taken at its word
-    with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
-        served = patiently(lambda: looked_into(served, settings.address, key), poll)
+    with closing(Line(key)) as line:
+        try:
+            served = _choose(_listed(settings, line, poll), settings.model, settings.address)
+        except HttpFailure as failure:
+            if failure.status not in NO_LIST or not settings.model:
+                raise _unusable(settings, failure) from None
+            served = Served(settings.model)  # a server without a list is taken at its word
+        with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
+            served = patiently(lambda: _looked_into(served, settings.address, line), poll, line.end, HANGING_UP)
     model = RemoteModel(settings, generation, served, key, notify=notify)
     try:
         if not (served.window or generation.context_size):
-            patiently(model.find_window, poll)
+            patiently(model.find_window, poll, model.cancel, HANGING_UP)
         if text := model.on_window():
             notify(text)
         if generation.prompt_style == "fim":
-            patiently(model.check_gap, poll)
+            patiently(model.check_gap, poll, model.cancel, HANGING_UP)
     except BaseException:
         model.close()
         raise
@@ -81,7 +94,8 @@ def models_at(settings: EndpointSettings, poll: Poll = no_poll) -> list[Served]:
     """Return every model of a server; `poll` is called meanwhile. Raises ModelError, and what `poll` raises."""
     check_address(settings.address)
     try:
-        return _listed(settings, key_of(settings, os.environ), poll)
+        with closing(Line(key_of(settings, os.environ))) as line:
+            return _listed(settings, line, poll)
     except HttpFailure as failure:
         raise _unusable(settings, failure) from None
 
@@ -104,7 +118,7 @@ def check_address(address: str) -> None:
 
 
 def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
-    """The key out of the user's environment; empty when none is asked for. Raises ModelError."""
+    """Return the key out of the user's environment; empty when none is asked for. Raises ModelError."""
     name = settings.key_variable
     if not name:
         return ""
@@ -119,16 +133,16 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _listed(settings: EndpointSettings, key: str, poll: Poll) -> list[Served]:
+def _listed(settings: EndpointSettings, line: Line, poll: Poll) -> list[Served]:
     def ask() -> list[Served]:
         try:
-            return list_served(settings.address, key)
+            return _list_served(settings.address, line)
         except HttpFailure:
             raise
         except Exception as error:
             raise HttpFailure(f"The server's answer makes no sense: {error}.", passing=False) from error
 
-    return patiently(ask, poll)
+    return patiently(ask, poll, line.end, HANGING_UP)
 
 
 def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
@@ -165,7 +179,7 @@ def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, p
 
 
 def local_files(settings: RunSettings) -> list[Path]:
-    """The model files that a run loads, each once. Raises ModelError when the bundled one is missing."""
+    """Return the model files that a run loads, each once. Raises ModelError when the bundled one is missing."""
     models = dict.fromkeys((settings.forward, settings.backward))
     return [model_file(model) for model in models if model.endpoint is None]
 
@@ -184,20 +198,141 @@ def check_machine(settings: RunSettings, notify: Notify) -> None:
     idle = unused_gpu(gpus, backends) if headers else None
     if idle is not None:
         notify(f"{idle.problem} {idle.remedy}")
-    if not (gpus and idle is None and settings.generation.gpu_layers):  # else weights go to the GPU's own memory
-        _check_memory(headers, settings.generation, memory_now(), notify)
-
-
-def _check_memory(headers: Sequence[GgufHeader], generation: ModelSettings, memory: Memory, notify: Notify) -> None:
-    if too_much(headers, generation, memory):
+    if gpus and idle is None and settings.generation.gpu_layers:
+        return  # weights go to the GPU's own memory
+    memory = memory_now()
+    if too_much(headers, settings.generation, memory):
         raise ModelError(
-            estimate(headers, generation, memory),
+            estimate(headers, settings.generation, memory),
             "Choose a smaller model or quantization, or a smaller context size, or close other programs.",
         )
-    if tight(headers, generation, memory):
-        notify(estimate(headers, generation, memory) + " Swapping will make it slow.")
+    if tight(headers, settings.generation, memory):
+        notify(estimate(headers, settings.generation, memory) + " Swapping will make it slow.")
 
 
 def model_file(model: NamedModel) -> Path:
-    """The GGUF file that is named, the bundled one where none is. Raises ModelError."""
+    """Return the GGUF file that is named, the bundled one where none is. Raises ModelError."""
     return Path(model.file) if model.file else bundled_model()
+
+
+# --------------------------------------------------------------------------- what servers say of their models
+
+
+def _list_served(address: str, line: Line) -> list[Served]:
+    """Return every model of the server at `address`. Raises HttpFailure; status 404 where a server has no list."""
+    whole = line.ask(address.rstrip("/") + "/models", None, PATIENCE)
+    entries = whole.get("data") if isinstance(whole, dict) else None
+    if not isinstance(entries, list):
+        raise HttpFailure("The server's answer is not a list of models.", passing=True, status=200)
+    named = [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    digests: dict[str, str] = {}
+    if any(OWNERS.get(str(entry.get("owned_by"))) == OLLAMA for entry in named):
+        # Ollama names the very file it serves, beside the address that is OpenAI's.
+        with suppress(HttpFailure, LookupError, TypeError):
+            base = address.rstrip("/").removesuffix("/v1")
+            for entry in line.ask(base + "/api/tags", None, PATIENCE)["models"]:
+                digests[str(entry["name"])] = str(entry["digest"])
+    return [_served(entry, digests) for entry in named]
+
+
+def _choose(served: list[Served], wanted: str, address: str) -> Served:
+    """Return the model of that name, the only one when none is named. Raises ModelError naming those there are."""
+    found = [each for each in served if each.name == wanted]
+    if found or (len(served) == 1 and not wanted):
+        return [*found, *served][0]
+    names = ", ".join(each.name for each in served[:20]) + (", …" if len(served) > 20 else "")
+    problem = f"The server at {address} serves no model {wanted!r}." if wanted else f"{address} serves several models."
+    if not served:
+        raise ModelError(f"The server at {address} serves no model.", "Load one there, then try again.")
+    raise ModelError(problem, f"Name one of these: {names}.")
+
+
+def _served(entry: dict[str, Any], digests: dict[str, str]) -> Served:
+    meta = entry.get("meta")
+    meta = meta if isinstance(meta, dict) else {}
+    parts = {name: entry[name] for name in LASTING if name != "meta" and isinstance(entry.get(name), str | int)}
+    parts |= {name: value for name, value in sorted(meta.items()) if isinstance(value, int)}
+    if entry["id"] in digests:
+        parts["digest"] = digests[entry["id"]]
+    window = next((held[name] for name in WINDOWS for held in (meta, entry) if _number(held.get(name))), 0)
+    return Served(
+        name=entry["id"],
+        said=", ".join(f"{name} {value}" for name, value in parts.items()),
+        window=_number(window),
+        parameters=_number(meta.get("n_params")),
+        kind=OWNERS.get(str(entry.get("owned_by")), ""),
+        made_for=_number(meta.get("n_ctx_train")),
+    )
+
+
+def _looked_into(served: Served, address: str, line: Line) -> Served:
+    """Return what the server says of a model beyond its list, at the addresses of its own interface.
+
+    Raises HttpFailure only where the server cannot be reached.
+    """
+    base = address.rstrip("/").removesuffix("/v1")
+    found = dict(_said_of_window(served, base, line))
+    window = found.get("window") or served.window
+    if served.kind == OLLAMA and not window:
+        window = min(OLLAMA_WINDOW, found.get("made_for") or OLLAMA_WINDOW)
+    return replace(
+        served,
+        window=window,
+        kind=served.kind or (LLAMA_SERVER if "slots" in found else ""),
+        slots=found.get("slots", 0),
+        made_for=found.get("made_for") or served.made_for,
+    )
+
+
+def _said_of_window(served: Served, base: str, line: Line) -> Iterator[tuple[str, int]]:
+    """Yield what the pages of the program say, by attribute of `Served`, the surest last."""
+    if served.kind == OLLAMA:
+        shown = _page(f"{base}/api/show", line, {"model": served.name})
+        about = shown.get("model_info")
+        for name, value in (about if isinstance(about, dict) else {}).items():
+            if name.endswith(".context_length"):
+                yield "made_for", _number(value)
+        for each in str(shown.get("parameters") or "").splitlines():
+            if each.split()[:1] == ["num_ctx"]:
+                size = "".join(each.split()[1:2])
+                yield "window", _number(int(size) if size.isdecimal() else 0)
+        for again in (False, True):
+            if again:  # only of a loaded model it says what it gives it; without a prompt this loads it
+                _page(f"{base}/api/generate", line, {"model": served.name, "stream": False}, LOADING)
+            listed = _page(f"{base}/api/ps", line).get("models")
+            if loaded := list(_listed_window(listed, served.name, "name", "context_length")):
+                yield from loaded
+                break
+    elif served.kind in (LLAMA_SERVER, "") and not (served.window and not served.kind):
+        props = _page(f"{base}/props", line)
+        given = props.get("default_generation_settings")
+        if isinstance(given, dict) and _number(given.get("n_ctx")):
+            yield "window", _number(given["n_ctx"])
+            yield "slots", _number(props.get("total_slots")) or 1
+    if served.kind in ("LM Studio", "") and not served.window:
+        listed = _page(f"{base}/api/v0/models", line).get("data")
+        yield from _listed_window(listed, served.name, "id", "loaded_context_length")
+        for _, value in _listed_window(listed, served.name, "id", "max_context_length"):
+            yield "made_for", value
+
+
+def _listed_window(entries: Any, wanted: str, name: str, field: str) -> Iterator[tuple[str, int]]:
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and entry.get(name) == wanted and _number(entry.get(field)):
+            yield "window", _number(entry[field])
+
+
+def _page(url: str, line: Line, body: dict[str, object] | None = None, patience: float = PATIENCE) -> dict[str, Any]:
+    """Return a page of a program's own interface, empty where it has none such. Raises HttpFailure if it is away."""
+    try:
+        found = line.ask(url, body, patience)
+    except HttpFailure as failure:
+        if not failure.status:
+            raise
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: Any) -> int:
+    """Return a figure as far as it makes sense, else 0: unsaid."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 62 else 0

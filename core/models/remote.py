@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from rtc_inspector.core.errors import Cancelled, ModelError
@@ -28,12 +28,12 @@ from rtc_inspector.core.generation import (
 from rtc_inspector.core.models.answers import Ending, TextStream, formats, parted
 from rtc_inspector.core.models.chat_http import LONGEST_WAIT, Answer, Dialect, HttpFailure, Line, refuses
 from rtc_inspector.core.models.gguf import file_label
-from rtc_inspector.core.models.served import LLAMA_SERVER, OLLAMA, Served
 from rtc_inspector.core.models.template import COMPLETION_STOP, completion, merge_system
 from rtc_inspector.core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
 from rtc_inspector.core.types import Notify, Report
 from rtc_inspector.core.waiting import next_of
 
+OLLAMA, LLAMA_SERVER = "Ollama", "llama-server"
 BEGIN = 8
 MOST = 64
 """More at a time than this is asked only of a server whose user says so."""
@@ -41,6 +41,29 @@ GAIN = 1.15
 """How much more must come of twice as many requests to be worth it."""
 SETTLED_FOR = 16
 """Rounds after which it is tried again whether more would bring more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One model of a server.
+
+    Attributes:
+        said: what the server says of it, as text: another model under the same name reads otherwise, as far as the
+            server tells.
+        window: tokens it takes at most; 0 when unsaid.
+        parameters: 0 when unsaid.
+        kind: which program the server is, as far as it can be told.
+        slots: requests that it works on at a time; 0 when unsaid.
+        made_for: tokens that the model was made for, of which the server may give it fewer; 0 when unsaid.
+    """
+
+    name: str
+    said: str = ""
+    window: int = 0
+    parameters: int = 0
+    kind: str = ""
+    slots: int = 0
+    made_for: int = 0
 
 
 class Gate:

@@ -14,8 +14,7 @@ from rtc_inspector.core.languages import LANGUAGES, Language, language_for
 from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
-from rtc_inspector.core.models.remote import RemoteModel
-from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.models.remote import RemoteModel, Served
 from rtc_inspector.core.regions.admission import as_item
 from rtc_inspector.core.regions.candidates import enumerate_candidates
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RegionSettings

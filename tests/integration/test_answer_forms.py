@@ -25,8 +25,7 @@ from rtc_inspector.core.generation import Message, Prompt, Request
 from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.embedder import packaged_minilm
 from rtc_inspector.core.models.extraction import extract_code
-from rtc_inspector.core.models.remote import RemoteModel
-from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.models.remote import RemoteModel, Served
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store

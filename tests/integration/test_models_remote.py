@@ -19,8 +19,7 @@ from rtc_inspector.core.generation import Message, Prompt, Request
 from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.chat_http import HttpFailure, Line
 from rtc_inspector.core.models.loading import check_address, key_of, open_endpoint
-from rtc_inspector.core.models.remote import RemoteModel
-from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.models.remote import RemoteModel, Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 
 

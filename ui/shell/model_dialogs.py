@@ -14,7 +14,7 @@ from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.models.devices import gib
 from rtc_inspector.core.models.download import download, parse_wanted
 from rtc_inspector.core.models.loading import check_address, models_at
-from rtc_inspector.core.models.served import Served
+from rtc_inspector.core.models.remote import Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 from rtc_inspector.core.settings.setting import described, value_of
 from rtc_inspector.ui.background.gateway import Errand, Gateway
