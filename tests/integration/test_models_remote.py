@@ -356,6 +356,39 @@ def test_opening_can_be_given_up() -> None:
         open_endpoint(EndpointSettings("http://127.0.0.1:9/v1"), ModelSettings(), stop)
 
 
+@pytest.mark.parametrize("listed", [False, True], ids=["its list", "its window"])
+def test_a_stop_while_a_server_is_asked_what_it_serves_leaves_no_thread(listed: bool) -> None:
+    """The server answers nothing, or its list alone, and keeps the connection open."""
+    before, asked = set(threading.enumerate()), threading.Event()
+    models = json.dumps({"data": [{"id": "m", "owned_by": "library"}]}).encode()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):  # who asked shuts it
+                while request := connection.recv(1 << 16):
+                    if listed and b"/v1/models" in request:
+                        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(models), models))
+                    elif b"/api/tags" in request:
+                        connection.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+                    else:
+                        asked.set()
+
+        server = threading.Thread(target=serve)
+        server.start()
+
+        def stop() -> None:
+            if asked.is_set():
+                raise Cancelled
+
+        start = time.monotonic()
+        with pytest.raises(Cancelled):
+            open_endpoint(EndpointSettings(f"http://127.0.0.1:{listener.getsockname()[1]}/v1"), ModelSettings(), stop)
+        assert time.monotonic() - start < 5
+        server.join(5)  # it saw that nobody reads any more
+        assert set(threading.enumerate()) == before
+
+
 def test_keys_come_from_the_environment() -> None:
     settings = EndpointSettings("http://127.0.0.1:1/v1", key_variable="MY_KEY")
     assert key_of(settings, {"MY_KEY": " secret\n"}) == "secret"
