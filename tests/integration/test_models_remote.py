@@ -374,7 +374,7 @@ def test_a_stop_while_a_server_is_asked_what_it_serves_leaves_no_thread(listed: 
                     else:
                         asked.set()
 
-        server = threading.Thread(target=serve)
+        server = threading.Thread(target=serve, daemon=True)
         server.start()
 
         def stop() -> None:
