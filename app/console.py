@@ -16,7 +16,7 @@ from rtc_inspector.app.output import terminal
 from rtc_inspector.core.analyses.costs import money_words, spent
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.generation import Sample
-from rtc_inspector.core.kinds import few, task
+from rtc_inspector.core.kinds import ROUND_TRIP, few, task
 from rtc_inspector.core.run.events import (
     Event,
     ItemReady,
@@ -189,8 +189,8 @@ def as_json(event: Event) -> str | None:
 def measures_json(scores: Mapping[str, Estimate]) -> dict[str, Any]:
     """Return a run's figures by name; of the round trips the headless contract has some by names of their own."""
     values: dict[str, Any] = {"measures": {name: score_json(score) for name, score in scores.items()}}
-    if "rtc" in scores and "lift" in scores:  # a cosmetic run has round trips without a baseline to lift them from
-        rtc, lift = scores["rtc"], scores["lift"]
+    if all(name in scores for name in ROUND_TRIP):
+        rtc, lift = (scores[name] for name in ROUND_TRIP)
         values |= {"rtc_pass": rtc.value, "lift": lift.value, "ci_low": rtc.low, "ci_high": rtc.high}
     return values
 

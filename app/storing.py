@@ -16,7 +16,7 @@ from rtc_inspector.app.output import print_json, terminal, writing, written
 from rtc_inspector.core.analyses.costs import spent, words
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import task
+from rtc_inspector.core.kinds import ROUND_TRIP, task
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.store.export import lm_eval_results, write_csv, write_inspect, write_jsonl, write_parquet
 from rtc_inspector.core.store.rows import NOTHING, RunRow, Spent
@@ -70,7 +70,7 @@ def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
         values[name.removesuffix("_json")] = json.loads(values.pop(name))
     del values["scores"]
     scores = {name: score_json(score) for name, score in row.scores.items()}
-    round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
+    round_trip = {name: scores[name] for name in ROUND_TRIP if name in scores}
     values["spent"] = [{**dataclasses.asdict(each), "tokens_per_second": each.speed} for each in cost]
     values["answers"] = answers_json(row.answers)
     return values | {"measures": scores, "remarks": row.remarks} | round_trip

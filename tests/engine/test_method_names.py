@@ -14,7 +14,7 @@ from rtc_inspector.core.trips.opening import opener
 
 ROOT = Path(__file__).parents[2]
 NAMING = {
-    "core/kinds/methods.py": "the registry",
+    "core/kinds.py": "the registry",
     "core/analyses/analyse.py": "an analysis bears the name of its method",
     "core/models/edit_prompts.py": "whose words its prompts are",
     "core/models/prompts.py": "likewise",

@@ -1,30 +1,235 @@
-"""The methods there are, as plain data. A new method is one entry here, with its trip and its analysis."""
+"""The methods there are, as plain data: what each is called, makes and measures, its defaults, where its parts are.
+
+Quick to import: the window reads it before the engine is loaded. A new method is one entry here, with its trip and its
+analysis; nothing outside this module and the method's own names a method.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
 
+from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds.kind import HIDDEN, METHODS, Kind, Measure, RoleName, Source
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
-from rtc_inspector.core.types import Form
+from rtc_inspector.core.types import FEW, Form
 
-_ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature", "prompts")
+# --------------------------------------------------------------------------- what a method is
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run.
+
+    Attributes:
+        name: as it is stored and printed, e.g. `rtc`.
+        title: for a column or a label.
+        tip: one sentence: what it says.
+        lowest, highest: what an item's value can be.
+        higher_is_better: None where neither is better.
+        count: a number of things, shown as it is, never averaged.
+        solved: the least value that counts as solved where halfway between worst and best says nothing.
+        remark: what is to be said of an item for which this is 1; empty where nothing is.
+        continuous: a likeness, say, and no share of outcomes: how its mean is bounded (docs/statistics.md).
+        less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
+    """
+
+    name: str
+    title: str
+    tip: str
+    lowest: float = 0.0
+    highest: float = 1.0
+    higher_is_better: bool | None = True
+    count: bool = False
+    continuous: bool = False
+    less: tuple[str, str] | None = None
+    solved: float | None = None
+    remark: str = ""
+
+    def solves(self, value: float) -> bool:
+        """Return whether a value counts as solved: one more than halfway to the best, unless `solved` says."""
+        return self.goodness(value) > 0.5 if self.solved is None else value >= self.solved
+
+    def goodness(self, value: float) -> float:
+        """Return where a value stands between the worst, 0, and the best, 1."""
+        share = (value - self.lowest) / (self.highest - self.lowest)
+        return 1.0 - share if self.higher_is_better is False else share
+
+    def correctness(self, value: float) -> float | None:
+        """Return how right a value is, for its colour; None of a likeness or a change, neither right nor wrong."""
+        return None if self.continuous else self.goodness(value)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleName:
+    """Names and form of the samples of a role in one method.
+
+    Attributes:
+        title, sign: in a sentence, and as the paper's sign.
+        form: whether they are code or text.
+        judged: whether tests judge its code; a word that was guessed is scored only.
+        answers: whether its code stands for the item's own text, so that the two can be compared.
+        by_round: whether several are told apart by the round that they are of, in a chain, not by their index.
+        by_author: whether they are called by who made them, e.g. a transformation.
+    """
+
+    title: str
+    sign: str
+    form: Form = Form.CODE
+    judged: bool = True
+    answers: bool = True
+    by_round: bool = False
+    by_author: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Place that the items of a method are drawn from.
+
+    Attributes:
+        name: `code`, `history`, `problems`, `cells` or `samples`.
+        file: path of the setting that names a file of them, e.g. `benchmark.file`; empty where there is none.
+        folder: whether, without such a file, a folder of the user's is judged as it is.
+        python: whether the project must hold Python files.
+        functions: whether a project's own functions are taken where no file is named.
+        selected: whether code that a person selects can be an item.
+        by_file: whether items of one file are worked on one after the other, since the model has read it.
+        words: where the function stands that takes words a person writes down for an item, `module:name`; it is given
+            the words, the head of their function and tests, and raises what is wrong. Empty where none does.
+    """
+
+    name: str
+    file: str = ""
+    folder: bool = False
+    python: bool = False
+    functions: bool = False
+    selected: bool = False
+    by_file: bool = False
+    words: str = ""
+
+    def named(self, settings: RunSettings) -> str | None:
+        part, _, name = self.file.partition(".")
+        found: str | None = getattr(getattr(settings, part), name) if self.file else None
+        return found
+
+    def by_hand(self, settings: RunSettings) -> bool:
+        return bool(self.words) and settings.directive.words is not None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One method.
+
+    Attributes:
+        title, tip: for people to choose it by.
+        noun: what one item is called; `nouns` are several.
+        source: what its items are drawn from.
+        judged: what became of a result, as the end of a sentence.
+        baseline: the uninformative utterance as a person reads it; empty where none is made.
+        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
+        roles: the roles its trees have, with their names, in the order in which they are shown.
+        measures: its figures; `headline` names the one that lists, status line and comparisons show.
+        beside: names of the measures that lists show beside the headline.
+        tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
+        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
+        metrics: pair scores of reconstructions shown beside the headline, each with what it says.
+        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
+            an item beside their scores; empty where there is nothing to say.
+        samples: by role, how many samples of it models make of one item at most; empty where all are given.
+        demo: the file in `resources` that its demonstration runs on; empty for the demo project.
+        opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
+        checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
+        analyses: names of the analyses that apply to its runs (`core.analyses.analyse`).
+        settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
+            or `benchmark.file`. What no method names all of them have.
+        sandboxed: whether a run with these settings runs target code.
+        forward_temperature, backward_temperature: the paper's.
+        backward_max_tokens: room for an answer.
+    """
+
+    name: str
+    title: str
+    tip: str
+    noun: str
+    source: Source
+    judged: str
+    roles: Mapping[str, RoleName]
+    measures: tuple[Measure, ...]
+    headline: str
+    samples: Callable[[RunSettings], Mapping[str, int]]
+    opens: str
+    forward_temperature: float
+    backward_temperature: float
+    backward_max_tokens: int
+    baseline: str = ""
+    fills_gaps: bool = False
+    analyses: tuple[str, ...] = ("scores",)
+    beside: tuple[str, ...] = ()
+    tally: tuple[str, str] | None = None
+    measured_by: tuple[str, ...] = ()
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    remarks: str = ""
+    checks: str = ""
+    settings: tuple[str, ...] = ()
+    demo: tuple[str, ...] = ()
+    sandboxed: Callable[[RunSettings], bool] = lambda settings: True
+
+    def has(self, path: str) -> bool:
+        """Return whether the setting of that path says something to its runs."""
+
+        def names(kind: Kind) -> bool:
+            return any(path == name or path.startswith(f"{name}.") for name in kind.settings)
+
+        return names(self) or not any(map(names, (*METHODS.values(), IMPORTED)))
+
+    @property
+    def describable(self) -> bool:
+        """Whether a person may describe an item in the model's place: where all comes from its descriptions."""
+        return self.headline == "rtc"
+
+    @property
+    def nouns(self) -> str:
+        return f"{self.noun}s"
+
+    @property
+    def averaged(self) -> tuple[Measure, ...]:
+        return tuple(measure for measure in self.measures if not measure.count)
+
+    # These are asked of each of 100,000 items where a list is sorted by them.
+    @cached_property
+    def difference(self) -> Measure | None:
+        """Return what stands beside the headline: the first other measure that can lie on both sides of 0, if any."""
+        others = (measure for measure in self.averaged if measure.name != self.headline)
+        return next((measure for measure in others if measure.lowest < 0), None)
+
+    def remark(self, measures: Mapping[str, float]) -> str:
+        """Return what is to be said of an item with these measures; empty where nothing is."""
+        return next((each.remark for each in self.measures if each.remark and measures.get(each.name) == 1.0), "")
+
+    @cached_property
+    def secondary(self) -> str:
+        return self.difference.name if self.difference else ""
+
+    @cached_property
+    def _named(self) -> Mapping[str, Measure]:
+        return {measure.name: measure for measure in self.measures}
+
+    def measure(self, name: str) -> Measure:
+        return self._named[name]
+
+
+# --------------------------------------------------------------------------- the methods
+
+_ROUND_TRIP_SETTINGS = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature", "prompts")
 
 
 def _round_trip(settings: RunSettings) -> Mapping[str, int]:
     forward, backward = settings.forward_samples, settings.backward_samples
     return {Role.FORWARD: forward, Role.BACKWARD: forward * backward, Role.BASELINE: backward}
-
-
-def _solved_round_trip(settings: RunSettings) -> Mapping[str, int]:
-    return {Role.SOLVE: settings.benchmark.solve_samples, **_round_trip(settings)}
-
-
-def _without_baseline(settings: RunSettings) -> Mapping[str, int]:
-    return {role: each for role, each in _round_trip(settings).items() if role is not Role.BASELINE}
 
 
 def _chained(settings: RunSettings) -> Mapping[str, int]:
@@ -89,10 +294,12 @@ _ROUND_TRIP_MEASURES = (
     Measure("judged", "judged", "Reconstructions that were judged", count=True),
 )
 
+ROUND_TRIP = ("rtc", "lift")
+"""The measures of round trips that the headless contract names beside the others."""
 CONDITIONS = ("cut", "shown", "limited")
 """The measures that say under what conditions an item was made, not what came of it."""
 
-METHODS |= {
+METHODS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind(
@@ -109,12 +316,11 @@ METHODS |= {
             tally=("passes", "judged"),
             samples=_round_trip,
             opens="rtc_inspector.core.trips.synthesis:open_synthesis",
-            describable=True,
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=256,
             fills_gaps=True,
-            settings=(*_ROUND_TRIP, "region"),
+            settings=(*_ROUND_TRIP_SETTINGS, "region"),
         ),
         Kind(
             name="editing",
@@ -139,12 +345,11 @@ METHODS |= {
             tally=("passes", "judged"),
             samples=_round_trip,
             opens="rtc_inspector.core.trips.editing:open_editing",
-            describable=True,
             forward_temperature=1.0,
             backward_temperature=0.0,
             backward_max_tokens=384,
             metrics={"exact_match_strict": "exact match, white space too", "unchanged": "old code came back unchanged"},
-            settings=(*_ROUND_TRIP, "edit"),
+            settings=(*_ROUND_TRIP_SETTINGS, "edit"),
             sandboxed=lambda settings: settings.edit.tests and settings.edit.file is None,
         ),
         Kind(
@@ -171,9 +376,8 @@ METHODS |= {
             ),
             headline="rtc",
             tally=("passes", "judged"),
-            samples=_solved_round_trip,
+            samples=lambda settings: {Role.SOLVE: settings.benchmark.solve_samples, **_round_trip(settings)},
             opens="rtc_inspector.core.trips.benchmark:open_benchmark",
-            describable=True,
             demo=("benchmark", "pocket.jsonl"),
             checks="rtc_inspector.core.trips.benchmark:check_benchmark",
             analyses=("benchmark", "scores"),
@@ -181,7 +385,7 @@ METHODS |= {
             backward_temperature=0.1,
             backward_max_tokens=384,
             fills_gaps=True,
-            settings=(*_ROUND_TRIP, "benchmark"),
+            settings=(*_ROUND_TRIP_SETTINGS, "benchmark"),
         ),
         Kind(
             name="notebook",
@@ -197,16 +401,15 @@ METHODS |= {
             ),
             headline="rtc",
             tally=("passes", "judged"),
-            samples=_without_baseline,
+            samples=lambda settings: {role: n for role, n in _round_trip(settings).items() if role != Role.BASELINE},
             opens="rtc_inspector.core.trips.notebook:open_notebook",
-            describable=True,
             demo=("benchmark", "tour.ipynb"),
             checks="rtc_inspector.core.trips.notebook:check_notebook",
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=384,
             fills_gaps=True,
-            settings=(*_ROUND_TRIP, "benchmark.file"),
+            settings=(*_ROUND_TRIP_SETTINGS, "benchmark.file"),
         ),
         Kind(
             name="chain",
@@ -395,7 +598,90 @@ IMPORTED = Kind(
     settings=("benchmark.file", "benchmark.mask_names", "samples"),
 )
 """A run of what was found in a file; no model is asked, so nobody chooses it."""
-HIDDEN[IMPORTED.name] = IMPORTED
-
 FIRST_KIND = METHODS["synthesis"]
 """Whose words the window uses before there is a run."""
+
+
+# --------------------------------------------------------------------------- what is asked of them
+
+TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)
+"""What can be chosen, by name."""
+
+
+def task(name: str) -> Kind:
+    """Return the kind of that name. Raises UserError naming those there are."""
+    if (kind := known(name)) is None:
+        raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
+    return kind
+
+
+def known(name: str) -> Kind | None:
+    """Return the kind of a stored run, None where this version does not know it."""
+    return IMPORTED if name == IMPORTED.name else TASKS.get(name)
+
+
+def noun(name: str) -> str:
+    """Return the noun for one item of a stored run, whatever its task."""
+    kind = known(name)
+    return kind.noun if kind else "item"
+
+
+def role_title(name: str, role: str) -> str:
+    """Return the title of a role's samples in a task."""
+    kind = known(name)
+    names = kind.roles if kind else {}
+    return names[role].title if role in names else role
+
+
+def article(noun: str) -> str:
+    """Return `a region`, `an edit`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 region`, `40 regions`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
+
+
+def few(number: int, noun: str, more: str = "") -> str:
+    """Return `Only 8 regions: few to judge by.` below FEW, else an empty text; `more` follows the noun."""
+    return f"Only {counted(number, noun)}{more}: few to judge by." if 0 < number < FEW else ""
+
+
+def configured(settings: RunSettings, name: str) -> RunSettings:
+    """Return the settings for a task, with its own temperatures and room. Raises UserError: no such task."""
+    kind = task(name)
+    return replace(
+        settings,
+        task=kind.name,
+        forward_temperature=kind.forward_temperature,
+        backward_temperature=kind.backward_temperature,
+        backward_max_tokens=kind.backward_max_tokens,
+    )
+
+
+def for_selected_code(settings: RunSettings) -> RunSettings:
+    """Return the settings as they are if their task takes selected code, else those of the first task that does."""
+    if task(settings.task).source.selected:
+        return settings
+    return configured(settings, next(kind.name for kind in TASKS.values() if kind.source.selected))
+
+
+def for_words(settings: RunSettings, words: str, header: str, tests: str) -> RunSettings:
+    """Return the settings of a run on words that a person wrote down, for the first task that takes such."""
+    kind = next(kind for kind in TASKS.values() if kind.source.words)
+    wanted = replace(settings.directive, words=words, header=header, tests=tests)
+    return replace(configured(settings, kind.name), regions=1, directive=wanted)
+
+
+def project_of(settings: RunSettings, project: Path | None) -> Path | None:
+    """Return the folder that a run takes its items from, or None where none is known.
+
+    A file of items stands for its own folder where no project is named, and words typed in for the working directory.
+    """
+    source = task(settings.task).source
+    if source.by_hand(settings):
+        return project or Path.cwd()
+    file = source.named(settings)
+    return project or (Path(file).resolve().parent if file else None)
