@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
+from rtc_inspector.core.errors import ModelError, WorkerDied
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.devices import window_of
@@ -56,7 +56,17 @@ class LocalModel:
         self._numbers = itertools.count(1)
         self._counted: dict[int, Counter[str]] = {}
         try:
-            self.info = self._describe(self._link.start())
+            loaded = self._link.start()
+            self.info = replace(
+                recorded(self._header, self._sha256, loaded, self._asked.forward),
+                template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
+                backward_style=self._asked.backward,
+                prompt_layout=settings.prompt_layout,
+                calibration=self._asked.calibration,
+                top_k=settings.top_k,
+                top_p=settings.top_p,
+                build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
+            )
         except BaseException:
             self.close()
             raise
@@ -64,12 +74,18 @@ class LocalModel:
     # ------------------------------------------------------------------ the Model protocol
 
     def count_tokens(self, prompt: Prompt) -> int:
-        for _ in range(2):
+        for ticket in itertools.islice(self._numbers, 2):
             worker = self._link.live()
             try:
-                return self._count(worker, prompt)
+                worker.send("count", ticket=ticket, prompt=asdict(prompt))
+                while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
+                    pass
             except WorkerDied:
                 self._link.drop(worker)
+                continue
+            if "problem" in message:
+                raise ModelError(message["problem"], message["remedy"])
+            return int(message["tokens"])
         raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
@@ -117,21 +133,6 @@ class LocalModel:
     def worker_pid(self) -> int | None:
         return self._link.worker.pid if self._link.worker else None
 
-    # ------------------------------------------------------------------ the worker
-
-    def _count(self, worker: WorkerProcess, prompt: Prompt) -> int:
-        ticket = next(self._numbers)
-        worker.send("count", ticket=ticket, prompt=asdict(prompt))
-        while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
-            pass
-        if "problem" in message:
-            raise ModelError(message["problem"], message["remedy"])
-        return int(message["tokens"])
-
-    def _heed_cancel(self) -> None:
-        if self._cancel.is_set():
-            raise Cancelled
-
     # ------------------------------------------------------------------ one round of requests
 
     def _round(
@@ -140,9 +141,14 @@ class LocalModel:
         worker = self._link.live()
         run = next(self._numbers)
         done = False
+
+        def heed_cancel() -> None:
+            if self._cancel.is_set():
+                raise Cancelled
+
         try:
             worker.send("generate", run=run, requests=list(map(asdict, requests)))
-            while (message := self._link.next(worker, worker.inbox, self._heed_cancel))["event"] != "idle":
+            while (message := self._link.next(worker, worker.inbox, heed_cancel))["event"] != "idle":
                 match message["event"]:
                     case "started":
                         started.add(message["id"])
@@ -178,20 +184,6 @@ class LocalModel:
                 pass
         except WorkerDied:
             self._link.drop(worker)
-
-    # ------------------------------------------------------------------ what is recorded
-
-    def _describe(self, loaded: Wire) -> ModelInfo:
-        return replace(
-            recorded(self._header, self._sha256, loaded, self._asked.forward),
-            template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
-            backward_style=self._asked.backward,
-            prompt_layout=self._settings.prompt_layout,
-            calibration=self._asked.calibration,
-            top_k=self._settings.top_k,
-            top_p=self._settings.top_p,
-            build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
-        )
 
 
 def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> ModelInfo:
@@ -237,7 +229,7 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) ->
 
 
 def _resuming(on_text: OnText | None, sent: dict[str, int]) -> OnText:
-    """Streams to `on_text`, but not again what an earlier worker had already sent: a retry repeats the same text."""
+    """Return what streams to `on_text`, but not again what an earlier worker had already sent: a retry repeats the same text."""
     skip = dict(sent)
 
     def forward(id_: str, text: str) -> None:

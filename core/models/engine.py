@@ -202,17 +202,12 @@ class Streams:
         return [s for s in self.all if s.job is None]
 
     def nearest(self, waiting: Sequence[Job]) -> tuple[Job, Stream, int]:
-        """The waiting job that shares most with something evaluated, with what it shares."""
-        best = (waiting[0], self.all[0], -1)
-        for job in waiting:
-            for stream in self.all:
-                shared = self._reusable(stream, job)
-                if shared > best[2]:
-                    best = (job, stream, shared)
-        return best
+        """Return the waiting job that shares most with something evaluated, with what it shares."""
+        pairs = ((job, stream, self._reusable(stream, job)) for job in waiting for stream in self.all)
+        return max(pairs, key=lambda pair: pair[2])
 
     def _reusable(self, stream: Stream, job: Job) -> int:
-        """Tokens of the job's prompt that `stream` holds, usable without changing a number."""
+        """Return how many tokens of the job's prompt `stream` holds, usable without changing a number."""
         if not self._native.can_rewind:
             return 0
         most = min(len(job.tokens) - 1, stream.clean)
@@ -220,12 +215,18 @@ class Streams:
         return shared if self._shape else shared // STEP * STEP
 
     def place(self, job: Job, source: Stream, shared: int) -> Stream | None:
-        """The stream the job will use, holding exactly the shared prefix.
+        """Return the stream the job will use, holding exactly the shared prefix.
 
-        None when the job had better wait for a busy stream than drive out what the free ones hold.
+        It is None when the job had better wait for a busy stream than drive out what the free ones hold.
         """
-        target = self._target(job)
-        if self.busy and self._loss(target, job) > DEAR_LOSS:
+        busy = [s.number for s in self.busy]
+
+        def cost(stream: Stream) -> tuple[int, int, int, int]:
+            apart = min((abs(stream.number - n) for n in busy), default=0)
+            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
+
+        target = min(self.free, key=cost)  # from which least is lost; of several, the one nearest to the busy ones
+        if busy and self._loss(target, job) > DEAR_LOSS:
             return None
         self._clock += 1
         source.last_use = self._clock
@@ -235,34 +236,21 @@ class Streams:
             target.held, target.clean = list(source.held), source.clean
             own = shared
         target.last_use = self._clock
-        self._truncate(target, own)
+        if own < len(target.held) or own == 0:
+            self._native.forget(target.number, own)
+            del target.held[own:]
+            target.clean = min(target.clean, own)
         return target
 
-    def _target(self, job: Job) -> Stream:
-        """The free stream from which least is lost; of several, the one nearest to the busy ones."""
-        busy = [s.number for s in self.busy]
-
-        def cost(stream: Stream) -> tuple[int, int, int, int]:
-            apart = min((abs(stream.number - n) for n in busy), default=0)
-            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
-
-        return min(self.free, key=cost)
-
     def _loss(self, stream: Stream, job: Job) -> float:
-        """Evaluated tokens that nobody else holds and that would be lost to the job, fading with age."""
+        """Return how many evaluated tokens that nobody else holds would be lost to the job, fading with age."""
         others = [common_prefix(stream.held, s.held, stream.clean) for s in self.all if s is not stream]
         kept = max(self._reusable(stream, job), *others, 0)
         return max(0, stream.clean - kept) * FADING ** (self._clock - stream.last_use)
 
-    def _truncate(self, stream: Stream, length: int) -> None:
-        if length < len(stream.held) or length == 0:
-            self._native.forget(stream.number, length)
-            del stream.held[length:]
-            stream.clean = min(stream.clean, length)
-
 
 def common_prefix(first: Sequence[int], second: Sequence[int], most: int) -> int:
-    """Length of the shared beginning, at most `most`; slices compare in C, hence by halving."""
+    """Return the length of the shared beginning, at most `most`; slices compare in C, hence by halving."""
     low, high = 0, min(most, len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -339,7 +327,7 @@ class Engine:
             waiting.remove(job)
             listener.started(job.id)
             self._prefill(stream, job, listener)
-            if (end := self._take(stream, self._draw(stream, -1), listener)) is not None:
+            if (end := self._take(stream, self.native.sample(stream.sampler, -1), listener)) is not None:
                 yield end
 
     # ------------------------------------------------------------------ prompts
@@ -356,14 +344,10 @@ class Engine:
             if self.cancelled():
                 raise Aborted
             listener.progress(job.id, done, total)
-            self._evaluate(stream, job.tokens[done : done + self._chunk()], last=total)
+            # For about a third of a second, so that progress and cancel stay quick on slow models.
+            chunk = max(LEAST, min(MOST, int(self._speed / 3) // STEP * STEP)) if self.shape else STEP
+            self._evaluate(stream, job.tokens[done : done + chunk], last=total)
         listener.progress(job.id, total, total)
-
-    def _chunk(self) -> int:
-        """Tokens for about a third of a second, so that progress and cancel stay quick on slow models."""
-        if self.shape is None:
-            return STEP
-        return max(LEAST, min(MOST, int(self._speed / 3) // STEP * STEP))
 
     def _evaluate(self, stream: Stream, tokens: Sequence[int], last: int) -> None:
         start = len(stream.held)
@@ -411,31 +395,26 @@ class Engine:
             stream = self._streams.all[row.stream]
             if stream.job:
                 stream.held.append(stream.next_token)
-                drawn[row.stream] = self._draw(stream, i)
+                drawn[row.stream] = self.native.sample(stream.sampler, i)
         for stream in busy:
             if (end := self._take(stream, drawn[stream.number], listener)) is not None:
                 yield end
 
     def _step_rows(self, busy: Sequence[Stream]) -> list[Row]:
-        """Rows for the busy streams, and for idle ones between them: llama.cpp splits a batch at a gap.
+        """Return rows for the busy streams, and for idle ones between them: llama.cpp splits a batch at a gap.
 
         A wide gap is left: then the split costs less than the idle rows. A step's multiple needs the whole range.
         """
         if self.shape is None or self.shape.step == 1:
             numbers = {s.number for s in busy}
             numbers |= {n + 1 for n in numbers if n + 2 in numbers}
-            return [self._step_row(self._streams.all[n]) for n in sorted(numbers)]
-        low, high = busy[0].number, busy[-1].number + 1
-        width = self.shape.whole_steps(high - low)
-        low = min(low, len(self._streams.all) - width)
-        return [self._step_row(s) for s in self._streams.all[low : low + width]]
-
-    def _step_row(self, stream: Stream) -> Row:
-        token = stream.next_token if stream.job else 0
-        return Row(token, len(stream.held), stream.number, True)
-
-    def _draw(self, stream: Stream, row: int) -> int:
-        return self.native.sample(stream.sampler, row)
+        else:
+            low, high = busy[0].number, busy[-1].number + 1
+            width = self.shape.whole_steps(high - low)
+            low = min(low, len(self._streams.all) - width)
+            numbers = set(range(low, low + width))
+        streams = [self._streams.all[number] for number in sorted(numbers)]
+        return [Row(s.next_token if s.job else 0, len(s.held), s.number, True) for s in streams]
 
     def _take(self, stream: Stream, token: int, listener: Listener) -> Finished | None:
         job = stream.job
@@ -453,7 +432,7 @@ class Engine:
         return self._finish(stream, job, reason, listener) if reason else None
 
     def _reason_to_stop(self, stream: Stream, job: Job) -> str:
-        """Why nothing more can come of an answer that its text does not end; empty while something can."""
+        """Return why nothing more can come of an answer that its text does not end; empty while something can."""
         if stream.thoughts > job.thought_tokens or stream.written - stream.thoughts >= job.max_tokens:
             return "length"
         if loops([*stream.held[-LOOKED_BACK:], stream.next_token][-stream.written :]):
@@ -489,7 +468,7 @@ SHORTER = 5
 
 
 def find_shape(native: Native, vocabulary: int) -> Shape | None:
-    """The smallest batch groups that keep every row's numbers, or None when there are none up to 8."""
+    """Return the smallest batch groups that keep every row's numbers, or None when there are none up to 8."""
     # Any tokens will do, as long as they differ: rounding depends on the shape of a batch, not on what is in it.
     tokens = [(7 + 13 * i) % max(8, vocabulary - 1) for i in range(LENGTH)]
     native.open_context(LENGTH + 32, STREAMS)
@@ -498,26 +477,27 @@ def find_shape(native: Native, vocabulary: int) -> Shape | None:
         # found out while the parent can still load the model otherwise.
         _prompt(native, [tokens])
         return None
-    prompt = _prompt_group(native, tokens)
-    if prompt is None:
-        return None
-    step = _step_group(native, tokens)
-    return None if step is None else Shape(prompt, step)
-
-
-def _prompt_group(native: Native, tokens: Sequence[int]) -> int | None:
-    """Smallest group for prompts: one batch, batches of the group, and uneven batches all agree."""
-    whole = _prompt(native, [tokens])
+    # For prompts: one batch, batches of the group, and uneven batches all agree.
+    whole, prompt = _prompt(native, [tokens]), None
     for group in GROUPS[1:]:
         small = [tokens[i : i + group] for i in range(0, LENGTH, group)]
-        uneven = [tokens[:group], tokens[group:]]
-        if _prompt(native, small) == whole == _prompt(native, uneven):
-            return group
+        if _prompt(native, small) == whole == _prompt(native, [tokens[:group], tokens[group:]]):
+            prompt = group
+            break
+    if prompt is None:
+        return None
+    # For single steps: a stream's logits do not change with its neighbours or its place.
+    for stream in range(1, STREAMS):
+        native.copy(0, stream)
+        native.forget(stream, LENGTH - SHORTER * (stream % 3))
+    for group in GROUPS:
+        if len({_step(native, tokens, width) for width in WIDTHS if width % group == 0}) == 1:
+            return Shape(prompt, group)
     return None
 
 
 def _prompt(native: Native, parts: Sequence[Sequence[int]]) -> bytes:
-    """Logits after the last token when the prompt is evaluated in `parts`."""
+    """Return the logits after the last token when the prompt is evaluated in `parts`."""
     native.forget(0, 0)
     position = 0
     for part in parts:
@@ -527,19 +507,8 @@ def _prompt(native: Native, parts: Sequence[Sequence[int]]) -> bytes:
     return native.logits(len(rows) - 1)
 
 
-def _step_group(native: Native, tokens: Sequence[int]) -> int | None:
-    """Smallest group for single steps: a stream's logits do not change with its neighbours or its place."""
-    for stream in range(1, STREAMS):
-        native.copy(0, stream)
-        native.forget(stream, LENGTH - SHORTER * (stream % 3))
-    for group in GROUPS:
-        if len({_step(native, tokens, width) for width in WIDTHS if width % group == 0}) == 1:
-            return group
-    return None
-
-
 def _step(native: Native, tokens: Sequence[int], width: int) -> bytes:
-    """Logits of stream 0 after one more token, with `width - 1` neighbours of other lengths."""
+    """Return the logits of stream 0 after one more token, with `width - 1` neighbours of other lengths."""
     lengths = [LENGTH - SHORTER * (s % 3) for s in range(width)]
     native.decode([Row(tokens[s], lengths[s], s, True) for s in range(width)])
     found = native.logits(0)

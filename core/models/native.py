@@ -30,7 +30,7 @@ PIECE = 256
 
 @cache
 def process_log() -> LogTail:
-    """The one log of this process, installed at the first call and never freed.
+    """Return the one log of this process, installed at the first call and never freed.
 
     llama.cpp keeps the callback's bare address and calls it at any later time, e.g. when a context is opened. A ctypes
     callback that Python has collected by then is a jump into freed memory.
@@ -64,7 +64,7 @@ class LogTail:
 
 @contextmanager
 def loading(path: Path) -> Iterator[None]:
-    """While the model at `path` is loaded. Raises ModelError where llama.cpp refuses, with what it says of it."""
+    """Raise ModelError where llama.cpp refuses to load the model at `path`, with what it says of it."""
     log = process_log()
     log.lines.clear()
     try:
@@ -143,13 +143,13 @@ class NativeModel:
     # ------------------------------------------------------------------ tokens
 
     def tokenize(self, text: str) -> list[int]:
-        """Tokens of rendered text; special tokens are recognised, a missing start token is added once."""
+        """Return the tokens of rendered text; special ones are recognised, a missing start token is added once."""
         data = text.encode("utf-8", errors="replace")
         start = self.piece(lib.llama_vocab_bos(self.vocab), special=True)
         return self.tokens(data, marks=not (start and data.startswith(start)), special=True)
 
     def tokens(self, data: bytes, marks: bool, special: bool) -> list[int]:
-        """Tokens of UTF-8 text. `marks`: with the model's own at its ends; `special`: those in the text are heeded."""
+        """Return the tokens of UTF-8 text. `marks`: with the model's own at its ends; `special`: heeded in the text."""
         buffer = (lib.llama_token * (len(data) + 8))()
         count = lib.llama_tokenize(self.vocab, data, len(data), buffer, len(buffer), marks, special)
         if count < 0:
@@ -157,20 +157,17 @@ class NativeModel:
         return list(buffer[:count])
 
     def piece(self, token: int, special: bool = False) -> bytes:
-        """The bytes one token stands for; special tokens are empty unless asked."""
+        """Return the bytes one token stands for; special tokens are empty unless asked."""
         if token < 0:
             return b""
-        count, data = self._piece(token, special, PIECE)
-        if count < 0:  # the token needs so many
-            count, data = self._piece(token, special, -count)
+        count = -PIECE
+        while count < 0:  # the token needs so many
+            buffer = ctypes.create_string_buffer(-count)
+            count = int(lib.llama_token_to_piece(self.vocab, token, buffer, len(buffer), 0, special))
         if count == 0 and not special and self.shown:
             mark = self.piece(token, special=True)
             return mark if any(mark.decode("utf-8", "replace") in text for text in self.shown) else b""
-        return data[: max(0, count)]
-
-    def _piece(self, token: int, special: bool, size: int) -> tuple[int, bytes]:
-        buffer = ctypes.create_string_buffer(size)
-        return int(lib.llama_token_to_piece(self.vocab, token, buffer, size, 0, special)), buffer.raw
+        return buffer.raw[:count]
 
     def ends(self, token: int) -> bool:
         return bool(lib.llama_vocab_is_eog(self.vocab, token))
@@ -182,8 +179,10 @@ class NativeModel:
     # ------------------------------------------------------------------ evaluation
 
     def open_context(self, tokens: int, streams: int) -> None:
-        """A fresh context of `streams` sequences with `tokens` each. Raises RuntimeError when memory is short."""
-        self.close_context()
+        """Open a fresh context of `streams` sequences with `tokens` each. Raises RuntimeError when memory is short."""
+        if self.context is not None:
+            lib.llama_free(self.context)
+            self.context = None
         params = lib.llama_context_default_params()
         params.n_ctx = tokens * streams
         params.n_seq_max = streams
@@ -237,7 +236,7 @@ class NativeModel:
         return memory
 
     def logits(self, row: int) -> bytes:
-        """Raw logits of one row of the last batch, for comparing bit by bit."""
+        """Return the raw logits of one row of the last batch, for comparing bit by bit."""
         assert self.context is not None
         pointer = lib.llama_get_logits_ith(self.context, row)
         return ctypes.string_at(pointer, lib.llama_vocab_n_tokens(self.vocab) * ctypes.sizeof(ctypes.c_float))
@@ -245,18 +244,17 @@ class NativeModel:
     # ------------------------------------------------------------------ sampling
 
     def open_sampler(self, temperature: float, seed: int) -> int:
-        """A sampler chain with its own random numbers; give it back to `close_sampler`."""
-        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        """Open a sampler chain with its own random numbers; give it back to `close_sampler`."""
         if temperature <= 0:
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
+            samplers = [lib.llama_sampler_init_greedy()]
         else:
-            if self._top_k > 0:
-                lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(self._top_k))
-            if self._top_p < 1:
-                lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(self._top_p, 1))
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(temperature))
+            samplers = [lib.llama_sampler_init_top_k(self._top_k)] if self._top_k > 0 else []
+            samplers += [lib.llama_sampler_init_top_p(self._top_p, 1)] if self._top_p < 1 else []
             # 0xFFFFFFFF would ask for a random seed.
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed % 0xFFFFFFFF))
+            samplers += [lib.llama_sampler_init_temp(temperature), lib.llama_sampler_init_dist(seed % 0xFFFFFFFF)]
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        for sampler in samplers:
+            lib.llama_sampler_chain_add(chain, sampler)
         handle = max(self._samplers, default=0) + 1
         self._samplers[handle] = chain
         return handle
@@ -268,11 +266,6 @@ class NativeModel:
 
     def close_sampler(self, sampler: int) -> None:
         lib.llama_sampler_free(self._samplers.pop(sampler))
-
-    def close_context(self) -> None:
-        if self.context is not None:
-            lib.llama_free(self.context)
-            self.context = None
 
 
 # ---- embedding
@@ -314,7 +307,10 @@ class VectorSession:
     def embed(self, text: str, pooled: bool) -> Wire:
         """Return one text's vectors, 32-bit floats as an `embedded` message carries them. Raises ModelError."""
         try:
-            tokens, cut = self._tokenize(text)
+            tokens = self._native.tokens(text.encode("utf-8", errors="replace"), marks=True, special=False)
+            if cut := len(tokens) > self._window:
+                end = tokens[-1:] if self._is_mark(tokens[-1]) else []
+                tokens = tokens[: self._window - len(end)] + end
             if pooled:
                 return {"values": _packed(self._pooled_vector(tokens)), "truncated": cut}
             every = self._vectors(tokens)
@@ -323,14 +319,6 @@ class VectorSession:
         kept = [i for i, token in enumerate(tokens) if not self._is_mark(token)]
         pieces = [self._native.piece(tokens[i]).decode("utf-8", errors="replace") for i in kept]
         return {"values": _packed(b"".join(every[i] for i in kept)), "tokens": pieces, "truncated": cut}
-
-    def _tokenize(self, text: str) -> tuple[list[int], bool]:
-        """Tokens with the model's own marks at both ends, and whether the text was cut to the window."""
-        tokens = self._native.tokens(text.encode("utf-8", errors="replace"), marks=True, special=False)
-        if len(tokens) <= self._window:
-            return tokens, False
-        end = tokens[-1:] if self._is_mark(tokens[-1]) else []
-        return tokens[: self._window - len(end)] + end, True
 
     def _is_mark(self, token: int) -> bool:
         """Return whether a token marks a place, such as start and end, and stands for no text."""

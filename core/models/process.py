@@ -37,13 +37,13 @@ def encode(message: Mapping[str, Any]) -> bytes:
 
 
 def decode(line: bytes) -> Wire:
-    """The message of one line. Raises ValueError."""
+    """Return the message of one line. Raises ValueError."""
     message: Wire = json.loads(line)
     return message
 
 
 def unpack_prompt(wire: Wire) -> Prompt:
-    """A prompt that was sent as `asdict` makes it, as far as the worker needs it."""
+    """Return a prompt that was sent as `asdict` makes it, as far as the worker needs it."""
     return Prompt(
         tuple(Message(**turn) for turn in wire["messages"]),
         prefill=wire["prefill"],
@@ -55,7 +55,7 @@ def unpack_prompt(wire: Wire) -> Prompt:
 
 
 def unpack_request(wire: Wire) -> Request:
-    """A request that was sent so."""
+    """Return a request that was sent so."""
     return Request(**wire | {"prompt": unpack_prompt(wire["prompt"])})
 
 
@@ -202,11 +202,10 @@ class WorkerLink:
         Loading includes a first evaluation. Where that ends the worker by a fault, it is done once more without
         llama.cpp's extra buffers; that this helped is remembered for the build and the processor.
         """
+        if self._extra_buffers is None and crashes_with_extra_buffers():
+            self._extra_buffers = False
         if self._extra_buffers is not None:
             return self._load(self._extra_buffers)
-        if crashes_with_extra_buffers():
-            self._extra_buffers = False
-            return self._load(False)
         try:
             return self._load(True)
         except Crashed:
@@ -223,15 +222,25 @@ class WorkerLink:
             if message["event"] == "refused":
                 raise ModelError(message["problem"], message["remedy"])
             return message
-        except WorkerDied as death:
+        except BaseException as error:
             self.drop(worker)
-            raise _refusal(self._path.name, death.problem, worker.ended_by, extra_buffers) from None
-        except BaseException:
-            self.drop(worker)
-            raise
+            if not isinstance(error, WorkerDied):
+                raise
+            death, ended_by = f"{self._path.name} cannot be loaded: {error.problem}", worker.ended_by
+        if ended_by in FAULTS:
+            processor, ways = this_processor(), "with" if extra_buffers else "with and without"
+            raise Crashed(
+                f"{death} {build_version()} crashes on this machine ({processor.name}: {processor.vector_features}) "
+                f"{ways} its extra buffers; the file may be fine.",
+                f"Build llama.cpp anew: `{rebuild_without_amx()}`.",
+            )
+        if ended_by == "SIGKILL":
+            raise ModelError(death, "Try a smaller model or a smaller context size, and close other programs.")
+        remedy = "`rtc-inspector doctor` says whether llama.cpp works here."
+        raise ModelError(death, "Somebody ended it: start again." if ended_by else remedy)
 
     def live(self) -> WorkerProcess:
-        """A loaded worker, started if need be. Raises ModelError."""
+        """Return a loaded worker, started if need be. Raises ModelError."""
         if self._closed:
             raise ModelError("This model was closed.", "Open it again.")
         if self.worker is None:
@@ -247,7 +256,7 @@ class WorkerLink:
         worker.end()
 
     def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], poll: Poll = no_poll) -> Wire:
-        """The next message. Raises WorkerDied when the worker ended or is silent, and what `poll` raises."""
+        """Return the next message. Raises WorkerDied when the worker ended or is silent, and what `poll` raises."""
 
         def heed() -> None:
             poll()
@@ -267,21 +276,3 @@ class WorkerLink:
         if self.worker is not None:
             worker, self.worker = self.worker, None
             worker.end(patience=1.0)
-
-
-def _refusal(name: str, death: str, ended_by: str, extra_buffers: bool) -> ModelError:
-    problem = f"{name} cannot be loaded: {death}"
-    if ended_by in FAULTS:
-        processor, ways = this_processor(), "with" if extra_buffers else "with and without"
-        return Crashed(
-            f"{problem} {build_version()} crashes on this machine ({processor.name}: {processor.vector_features}) "
-            f"{ways} its extra buffers; the file may be fine.",
-            f"Build llama.cpp anew: `{rebuild_without_amx()}`.",
-        )
-    if ended_by == "SIGKILL":
-        remedy = "Try a smaller model or a smaller context size, and close other programs."
-    elif ended_by:
-        remedy = "Somebody ended it: start again."
-    else:
-        remedy = "`rtc-inspector doctor` says whether llama.cpp works here."
-    return ModelError(problem, remedy)

@@ -43,31 +43,34 @@ class Session:
     def __init__(self, options: Wire) -> None:
         path = Path(options["path"])
         with loading(path):
-            cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
             self.native = NativeModel(
-                path, int(options["gpu_layers"]), int(options["threads"]), *cut, extra_buffers=options["extra_buffers"]
+                path,
+                options["gpu_layers"],
+                options["threads"],
+                options["top_k"],
+                options["top_p"],
+                extra_buffers=options["extra_buffers"],
             )
             if not self.native.writes_text:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )
-            self._forms = formats(str(options.get("thought_tag", "")))
+            self._forms = formats(options["thought_tag"])
             self.renderer = Renderer(
                 options["template"],
                 bos=self.native.special_text("bos"),
                 eos=self.native.special_text("eos"),
-                thinking=str(options.get("thinking", "off")),
+                thinking=options["thinking"],
                 forms=self._forms,
                 **options["prompt_style"],
             )
             self.shape = find_shape(self.native, self.native.vocabulary)
         # What a model thinks is told from its answer by tokens that are else left out of its text.
         self.native.shown = (TURN, *(mark for form in self._forms for mark in (form.opening, form.closing)))
-        self.context_size = int(options["context_size"])
-        self._kv_bytes = int(options["kv_bytes"])
-        self._fixed = bool(options["fixed_context"]) or self.shape is None
-        self._thought_tokens = int(options.get("thought_tokens", 0))
-        self._template = str(options["template"] or "")
+        self.context_size, self._kv_bytes = options["context_size"], options["kv_bytes"]
+        self._fixed = options["fixed_context"] or self.shape is None
+        self._thought_tokens = options["thought_tokens"]
+        self._template = options["template"] or ""
         self._engine: Engine | None = None
         self._counters = Counters()
         self._lock = threading.Lock()
@@ -107,8 +110,7 @@ class Session:
         with self._lock:
             self._run = 0
             self.native.set_abort(False)
-        counters = asdict(self._counters)
-        send("idle", run=run, counters=counters)
+        send("idle", run=run, counters=asdict(self._counters))
 
     def _is_cancelled(self) -> bool:
         return self._cancelled_run >= self._run
@@ -121,7 +123,12 @@ class Session:
             text=lambda id_, text: _for_each(send, "text", twins[id_], text=text),
             progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
         )
-        for end in self._engine_for(jobs).run(jobs, listener):
+        need = max(min(self.context_size, len(job.tokens) + job.room + 1) for job in jobs)
+        window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
+        if self._engine is None or self._engine.window < window:
+            self._engine = self._open_engine(window)
+            self._engine.cancelled = self._is_cancelled
+        for end in self._engine.run(jobs, listener):
             for id_ in twins[end.id]:
                 seconds = end.seconds if id_ == end.id else 0.0
                 send("finished", rendered=rendered[id_], **asdict(replace(end, id=id_, seconds=seconds)))
@@ -148,18 +155,10 @@ class Session:
             forms=self._forms,
         )
 
-    def _engine_for(self, jobs: Sequence[Job]) -> Engine:
-        """The open engine when it is large enough, else a larger one."""
-        need = max(min(self.context_size, len(j.tokens) + j.room + 1) for j in jobs)
-        window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
-        if self._engine is None or self._engine.window < window:
-            self._engine = self._open_engine(window)
-            self._engine.cancelled = self._is_cancelled
-        return self._engine
-
     def _open_engine(self, window: int) -> Engine:
         """Open an engine with as many streams as memory allows. Raises ModelError when there is not enough for one."""
-        streams = self._stream_count(window)
+        cache = max(LEAST_CACHE, int(available_memory() * SHARE))
+        streams = max(1, min(STREAMS, cache // max(1, window * self._kv_bytes)))
         while True:
             try:
                 return Engine(self.native, window, streams, self.shape, self._counters)
@@ -170,11 +169,6 @@ class Session:
                         "Choose a smaller context size or a smaller model, or close other programs.",
                     ) from None
                 streams //= 2
-
-    def _stream_count(self, window: int) -> int:
-        """Return how many streams the free memory allows, from 1 to `STREAMS`. `window`: tokens of one."""
-        cache = max(LEAST_CACHE, int(available_memory() * SHARE))
-        return max(1, min(STREAMS, cache // max(1, window * self._kv_bytes)))
 
 
 def _for_each(send: Send, event: str, ids: Sequence[str], **values: Any) -> None:
@@ -242,7 +236,7 @@ class Worker:
         os._exit(0)
 
     def _sort(self) -> None:
-        """Sort what comes in; a closed pipe means that nobody wants us any more."""
+        """Sort what comes in, until the pipe is closed: then nobody wants us any more."""
         for line in self._source:
             message = decode(line)
             if message["op"] == "cancel":
