@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from rtc_inspector.core.errors import ModelError, WorkerDied
+from rtc_inspector.core.errors import Cancelled, ModelError, WorkerDied
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models.devices import window_of
@@ -229,7 +229,7 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) ->
 
 
 def _resuming(on_text: OnText | None, sent: dict[str, int]) -> OnText:
-    """Return what streams to `on_text`, but not again what an earlier worker had already sent: a retry repeats the same text."""
+    """Return what streams to `on_text`, but not again what an earlier worker had sent: a retry repeats the text."""
     skip = dict(sent)
 
     def forward(id_: str, text: str) -> None:
