@@ -35,7 +35,7 @@ from rtc_inspector.core.settings.setting import check, with_values
 from rtc_inspector.core.store.files import network_caution
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.opening import check_source
+from rtc_inspector.core.trips.protocol import check_source
 from rtc_inspector.resources import DEMO_REGIONS, DEMOS
 from rtc_inspector.resources import path as resource
 

@@ -16,7 +16,7 @@ from rtc_inspector.core.settings import EditSettings, RunSettings
 from rtc_inspector.core.store.rows import ItemRow, RunRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.editing import EditingTrip
-from rtc_inspector.core.trips.opening import Opened, opener
+from rtc_inspector.core.trips.protocol import Opened, opener
 from rtc_inspector.core.types import Item
 
 LINES = [f"value_{n} = compute({n}, 'name {n}')" for n in range(30)]

@@ -17,8 +17,7 @@ from rtc_inspector.core.generation import Extraction, Fits, Message, ModelInfo, 
 from rtc_inspector.core.kinds import Kind, Measure, RoleName, Source
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.opening import Opened
-from rtc_inspector.core.trips.protocol import Ask, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, Opened, PairScore, Step, Tree, passing
 from rtc_inspector.core.types import Form, Item, Notify, Outcome, Report, Span, TestResult, Verdict
 
 ECHO = "echo"

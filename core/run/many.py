@@ -42,8 +42,7 @@ from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import RunRow, SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.opening import Opened, opener
-from rtc_inspector.core.trips.protocol import Ask, Step
+from rtc_inspector.core.trips.protocol import Ask, Opened, Step, opener
 from rtc_inspector.core.types import Item
 
 

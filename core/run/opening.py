@@ -31,8 +31,7 @@ from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings, 
 from rtc_inspector.core.source.codebase import project_name
 from rtc_inspector.core.store.rows import Answers
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.opening import Opened, check_source, opener
-from rtc_inspector.core.trips.protocol import Step, Trip
+from rtc_inspector.core.trips.protocol import Opened, Step, Trip, check_source, opener
 from rtc_inspector.core.types import Item, Notify, Report
 
 LOCKED_NOTICE_SECONDS = 30.0

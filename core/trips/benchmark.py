@@ -33,9 +33,8 @@ from rtc_inspector.core.source.benchmark import Benchmark, installed_humaneval, 
 from rtc_inspector.core.source.samples_file import Samples, WrittenProgram, read_samples
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
-from rtc_inspector.core.trips.opening import NOTHING_TESTED, Opened
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Given, Opened, PairScore, Step, Tree, passing
 from rtc_inspector.core.trips.roundtrip import InFile, Reference, round_trip_measures
 from rtc_inspector.core.types import SIGNATURE, Item, Notify, Outcome, Problem, Report, Span, Verdict
 
@@ -114,8 +113,12 @@ class BenchmarkTrip(InFile):
         if temperature is None:
             temperature = SEVERAL if benchmark.solve_samples > 1 else 0.0
 
+        problem, own = self._plain[item.key], self.settings.prompts
+
         def prompt(model: ModelInfo, fits: Fits) -> Prompt:
-            return self._solve_prompt(item, model, fits)
+            """Show the program with its docstring, the body missing."""
+            style, layout = model.backward_style, model.prompt_layout
+            return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout, own)
 
         ask = Ask(prompt, temperature, self.settings.backward_max_tokens, "backward")
         # The docstring is a sample itself: before it is stored nothing can hang below it, and the next question names
@@ -134,12 +137,6 @@ class BenchmarkTrip(InFile):
     def shown(self, item: Item) -> str:
         """Return the program; the docstring is not in it."""
         return self._problems[item.key].program
-
-    def _solve_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the program with its docstring, the body missing."""
-        problem = self._plain[item.key]
-        style, layout = model.backward_style, model.prompt_layout
-        return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout, self.settings.prompts)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Read an answer as in every round trip; a solution takes the place of the body below the docstring."""

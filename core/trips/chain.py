@@ -49,9 +49,8 @@ from rtc_inspector.core.trips.benchmark import (
     unusable,
 )
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
-from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from rtc_inspector.core.trips.protocol import Ask, Given, Opened, PairScore, Step, Tree
 from rtc_inspector.core.trips.trees import (
     CROSSED,
     TOM,
@@ -173,9 +172,14 @@ class Functions(Chained):
         """Return the body in the project's own file, under the function's own name and at its own indentation."""
         each, file = self._places[item.key], self.judged.files[item.path]
         # The file's own tests call the function by its own name, and it may call itself.
-        own = text if named else self._named(item.key, each, text)
-        body, helpers = _body_and_helpers(own)  # helpers come to stand inside the function, above its body
-        placed = place(helpers + level(body, INDENT), each.indent)
+        own = text
+        if not named:
+            own = _renamed_body(self.masked[item.key], text, MASK, each.entry)
+            own = _own_calls_renamed(own, each.owner, MASK, each.entry)
+        # What a program defines below its function comes to stand inside it, above its body: the file has no place.
+        body, _, helpers = own.partition("\n\n\n")
+        beside = helpers[:1].strip() and parsed(helpers)
+        placed = place(f"{helpers.rstrip()}\n\n{level(body, INDENT)}" if beside else level(own, INDENT), each.indent)
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
@@ -183,25 +187,12 @@ class Functions(Chained):
         each = self._places[key]
         return super().masked_body(key, _own_calls_renamed(text, each.owner, each.entry, MASK))
 
-    def _named(self, key: str, each: Documented, text: str) -> str:
-        """Return a body that was written for `func`, with the function's own name in it."""
-        return _own_calls_renamed(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
-
 
 def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
     """Return another body of the problem's program, with the function that is called `name` there called `other`."""
     span = Span(problem.body.start, problem.body.start + len(text))
     source, at = masked_source(problem.with_body(text), span, name, other)
     return source[at.start : at.end]
-
-
-def _body_and_helpers(text: str) -> tuple[str, str]:
-    """Return the body, and apart from it the helpers that a program defines below its function.
-
-    A file of others has no place for those.
-    """
-    body, _, helpers = text.partition("\n\n\n")
-    return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parsed(helpers) else (text, "")
 
 
 def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
@@ -387,12 +378,8 @@ class ChainTrip:
         words = [row for row in chain if row.form == Form.TEXT and row.step > 0]
         if len(words) >= 2 and words[-1].text == words[-2].text:
             return words[-2].step
-        if len(codes) >= 2 and self._same(item, codes[-2], codes[-1]):
-            return codes[-2].step
-        return None
-
-    def _same(self, item: Item, one: SampleRow, other: SampleRow) -> bool:
-        return exact_match(self._masked_body(item, one), self._masked_body(item, other)) == 1.0
+        last = [self._masked_body(item, code) for code in codes[-2:]]
+        return codes[-2].step if len(last) == 2 and exact_match(*last) == 1.0 else None
 
     def _masked_body(self, item: Item, row: SampleRow) -> str:
         """Return a program's body with its own name masked; only the first program of a chain knows that name."""
@@ -494,11 +481,11 @@ class ChainTrip:
             found |= {"sc": found[f"sc_{self._steps}"], "ssc": found[f"ssc_{self._steps}"]}
             if parses(codes[0]):
                 found["sc_parsing"] = found["sc"]
-        known = [value for value in toms if value is not None]
+        values = [value for value in toms if value is not None]
         pairs = itertools.pairwise(passing)
         same = [one == other for one, other in pairs if one is not None and other is not None]
-        if known:
-            found["tom"] = sum(known) / len(known)
+        if values:
+            found["tom"] = sum(values) / len(values)
         if same:
             found["pfm"] = sum(same) / len(same)
         steps = sum(sc is True for sc in kept)
@@ -506,26 +493,18 @@ class ChainTrip:
         found |= {"steps": float(sum(sc is not None for sc in kept)), "none_parses": float(none_parses(codes))}
         if fixed is not None:
             found["fixed_after"] = float(fixed)
-        return {**found, **_lost(tree, chain)}
-
-
-def _lost(tree: Tree, chain: Sequence[SampleRow]) -> Mapping[str, float]:
-    """Return for each pass 1 where the meaning was lost in it alone, else 0; empty for a chain that was not crossed."""
-    lost = lost_in(tree, chain)
-    if lost is None:
-        return {}
-    return {
-        "lost_in_words": float(lost is output_match.Lost.WORDS),
-        "lost_in_code": float(lost is output_match.Lost.CODE),
-    }
+        if (lost := lost_in(tree, chain)) is not None:  # the chain was crossed
+            found["lost_in_words"] = float(lost is output_match.Lost.WORDS)
+            found["lost_in_code"] = float(lost is output_match.Lost.CODE)
+        return found
 
 
 def _signed(verdict: Verdict) -> Verdict:
     """Return the verdict with a signature for every test: of one that records none, what it said when it failed."""
-    return replace(verdict, tests=tuple(t if t.signature else replace(t, signature=_said(t)) for t in verdict.tests))
+    return replace(verdict, tests=tuple(t if t.signature else replace(t, signature=_error(t)) for t in verdict.tests))
 
 
-def _said(test: TestResult) -> str:
+def _error(test: TestResult) -> str:
     """Return a test's error with its whole message, without the frames below it, which name lines of the candidate."""
     if test.outcome == "passed":
         return "pass"

@@ -38,93 +38,13 @@ from rtc_inspector.core.source.functions import Function
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.syntax import Lines
 from rtc_inspector.core.trips.judged import Judged, open_judged
-from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import draw_items
-from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, Given, Opened, PairScore, Step, Tree, passing
 from rtc_inspector.core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Region, Report, Verdict
 
 TRIED = 3
 """Functions of a bucket after which a transformation that none of them gave a value for is not waited for."""
-
-
-class OnFunctions:
-    """A trip whose items are the functions that a project's tests run."""
-
-    def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        self._judged, self._versions, self._settings = judged, versions, settings
-        self._found: dict[str, tuple[Function, Region]] = {}
-        self._dropped: list[Item] = []
-
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
-
-        def item_of(key: str) -> Item:
-            return known.get(key) or self._item(key)
-
-        keys, workers = self._drawn(seed, report), self._settings.oracle.workers
-        return draw_items(keys, item_of, wanted, report, "admitting functions", self._dropped, workers)
-
-    def _drawn(self, seed: int, report: Report) -> list[str]:
-        buckets: dict[str, list[str]] = {}
-        covering = RegionSettings(coverage="any")
-        files = [file for file in self._judged.codebase.files if not file.is_test]
-        for done, file in enumerate(files):
-            report("finding functions", done, len(files))
-            lines = Lines(file.text)
-            by_body = {each.body: each for each in self._versions.functions(file.path)}
-            regions = [as_region(file, body, lines) for body in by_body]
-            for region in cover(regions, self._judged.suite.coverage, covering, file):
-                function = by_body[region.span]
-                key = f"{file.path}:{function.span.start}-{function.span.end}"
-                self._found[key] = function, region
-                buckets.setdefault(function.bucket, []).append(key)
-        draw = random.Random(seed)
-        for bucket in sorted(buckets):
-            draw.shuffle(buckets[bucket])
-        drawn = []
-        while any(buckets.values()):
-            drawn += [buckets[bucket].pop() for bucket in sorted(buckets, key=_lowest) if buckets[bucket]]
-        return drawn
-
-    def _item(self, key: str) -> Item:
-        """Return a function as an item, admitted when the tests notice that its statements are gone.
-
-        Else their pass says nothing of a variant.
-        """
-        function, region = self._found[key]
-        file = self._judged.files[region.path]
-        item = admit(region, file, self._judged.oracle)
-        lines = Lines(file.text)
-        text = file.text[function.span.start : function.span.end]
-        item = replace(
-            item,
-            key=key,
-            kind="function",
-            span=function.span,
-            start_line=lines.number(function.span.start),
-            end_line=lines.number(function.span.end - 1),
-            text=text,
-            facets={"complexity": function.bucket, "branches": _branches(function.branches)},
-            origin={"function": function.name},
-        )
-        return replace(item, origin={**item.origin, **self._refusals(item)}) if item.admitted else item
-
-    def _refusals(self, item: Item) -> dict[str, str]:
-        """Return why transformations leave the function as it is, as a part of its origin."""
-        found = self._versions.refusals(item.path, item.span.start, seed_of(self._settings.seed, item, 0))
-        return {f"no {change}": reason for change, reason in found.items()}
-
-    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        if wanted and not admitted:
-            why = Counter(item.reason for item in self._dropped).most_common(1)
-            told = f": {why[0][0]}" if why else ": the tests run no function that does something"
-            raise ProjectError(
-                f"No function of this project can be used{told}.", "Add tests that check what the functions do."
-            )
-        if admitted >= wanted:
-            return ()
-        return [f"Only {admitted} functions are run by tests that notice when they are gone ({wanted} were asked for)."]
 
 
 class Widths:
@@ -171,14 +91,6 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
     return random.Random(f"{run_seed} {item.key} {draw}").randrange(1 << 30)
 
 
-def _lowest(bucket: str) -> int:
-    return int(bucket.partition("-")[0])
-
-
-def _branches(number: int) -> str:
-    return next((name for most, name in ((1, "1"), (3, "2-3"), (7, "4-7")) if number <= most), "8 and more")
-
-
 # ---- the trip
 
 HIDDEN = "hidden_name"
@@ -186,14 +98,94 @@ NAME_TOKENS = 16
 """Room for one name."""
 
 
-class CosmeticTrip(OnFunctions):
+class CosmeticTrip:
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        super().__init__(judged, versions, settings)
+        """`versions` are of the judged codebase."""
+        self._judged, self._versions, self._settings = judged, versions, settings
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
+        self._found: dict[str, tuple[Function, Region]] = {}
+        self._dropped: list[Item] = []
+
+    # ---- items
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Draw functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
+
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._item(key)
+
+        keys, workers = self._drawn(seed, report), self._settings.oracle.workers
+        return draw_items(keys, item_of, wanted, report, "admitting functions", self._dropped, workers)
+
+    def _drawn(self, seed: int, report: Report) -> list[str]:
+        buckets: dict[str, list[str]] = {}
+        covering = RegionSettings(coverage="any")
+        files = [file for file in self._judged.codebase.files if not file.is_test]
+        for done, file in enumerate(files):
+            report("finding functions", done, len(files))
+            lines = Lines(file.text)
+            by_body = {each.body: each for each in self._versions.functions(file.path)}
+            regions = [as_region(file, body, lines) for body in by_body]
+            for region in cover(regions, self._judged.suite.coverage, covering, file):
+                function = by_body[region.span]
+                key = f"{file.path}:{function.span.start}-{function.span.end}"
+                self._found[key] = function, region
+                buckets.setdefault(function.bucket, []).append(key)
+        draw = random.Random(seed)
+        for bucket in sorted(buckets):
+            draw.shuffle(buckets[bucket])
+        drawn = []
+        while any(buckets.values()):
+            drawn += [
+                buckets[bucket].pop()
+                for bucket in sorted(buckets, key=lambda bucket: int(bucket.partition("-")[0]))
+                if buckets[bucket]
+            ]
+        return drawn
+
+    def _item(self, key: str) -> Item:
+        """Return a function as an item, admitted when the tests notice that its statements are gone.
+
+        Else their pass says nothing of a variant.
+        """
+        function, region = self._found[key]
+        file = self._judged.files[region.path]
+        item = admit(region, file, self._judged.oracle)
+        lines = Lines(file.text)
+        text = file.text[function.span.start : function.span.end]
+        sizes = ((1, "1"), (3, "2-3"), (7, "4-7"))  # of McCabe's complexity
+        branches = next((name for most, name in sizes if function.branches <= most), "8 and more")
+        item = replace(
+            item,
+            key=key,
+            kind="function",
+            span=function.span,
+            start_line=lines.number(function.span.start),
+            end_line=lines.number(function.span.end - 1),
+            text=text,
+            facets={"complexity": function.bucket, "branches": branches},
+            origin={"function": function.name},
+        )
+        if not item.admitted:
+            return item
+        # Why transformations leave the function as it is.
+        refused = self._versions.refusals(item.path, item.span.start, seed_of(self._settings.seed, item, 0))
+        return replace(item, origin={**item.origin, **{f"no {change}": why for change, why in refused.items()}})
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        if wanted and not admitted:
+            why = Counter(item.reason for item in self._dropped).most_common(1)
+            reason = why[0][0] if why else "the tests run no function that does something"
+            raise ProjectError(
+                f"No function of this project can be used: {reason}.", "Add tests that check what the functions do."
+            )
+        if admitted >= wanted:
+            return ()
+        return [f"Only {admitted} functions are run by tests that notice when they are gone ({wanted} were asked for)."]
 
     def learn(self, item: Item, measures: Mapping[str, float]) -> None:
         self._widths.learn(item, _differences(measures))
@@ -389,16 +381,15 @@ class CosmeticTrip(OnFunctions):
             change: {name: sum(values) / len(values) for name, values in by_name.items()}
             for change, by_name in by_change.items()
         }
-        told = dict(found)
-        told |= {f"{name}@{change}": value for change, each in means.items() for name, value in each.items()}
-        told |= {f"tried:{change}": float(count) for change, count in tried.items()}
-        told |= {f"kept:{change}": float(kept[change]) for change in tried}
-        differences = _differences(told)
-        told |= _mean("change", [d for change, each in differences.items() if change != IDENTITY for d in each])
-        told |= _mean("noise", differences.get(IDENTITY, []))
+        found |= {f"{name}@{change}": value for change, each in means.items() for name, value in each.items()}
+        found |= {f"tried:{change}": float(count) for change, count in tried.items()}
+        found |= {f"kept:{change}": float(kept[change]) for change in tried}
+        differences = _differences(found)
+        found |= _mean("change", [d for change, each in differences.items() if change != IDENTITY for d in each])
+        found |= _mean("noise", differences.get(IDENTITY, []))
         real = [change for change in tried if change != IDENTITY]
-        told |= _mean("same_meaning", [kept[change] / tried[change] for change in real])
-        return told
+        found |= _mean("same_meaning", [kept[change] / tried[change] for change in real])
+        return found
 
     def _scores(self, item: Item, tree: Tree, version: Version, parent: int | None) -> dict[str, float]:
         """Return the scores of one version; of hidden names only once all were asked for, so they are the same ones."""
@@ -419,8 +410,8 @@ def _differences(measures: Mapping[str, float]) -> dict[str, list[float]]:
     for path, value in measures.items():
         name, at, change = path.partition("@")
         if at:
-            known = name in measures and name not in TOLD_ALREADY
-            found.setdefault(change, []).extend([value - measures[name]] if known else [])
+            compared = name in measures and name not in TOLD_ALREADY
+            found.setdefault(change, []).extend([value - measures[name]] if compared else [])
     return found
 
 

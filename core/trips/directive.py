@@ -30,9 +30,8 @@ from rtc_inspector.core.source.directives import Directive, Directives, by_hand,
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.benchmark import benchmark_file, unusable
 from rtc_inspector.core.trips.judged import Judged, open_written, whole, writing
-from rtc_inspector.core.trips.opening import NOTHING_TESTED, Opened
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, PairScore, Step, Tree
+from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Opened, PairScore, Step, Tree
 from rtc_inspector.core.trips.trees import COSINE, programs
 from rtc_inspector.core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
@@ -132,9 +131,9 @@ class DirectiveTrip:
         # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
         # all others.
         tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
-        room = self._settings.backward_max_tokens
+        settings, room = self._settings, self._settings.backward_max_tokens
         prompt = partial(self._program_prompt, item)
-        asks = {heat: Ask(prompt, heat, room, "backward") for heat in self._settings.directive.temperatures}
+        asks = {heat: Ask(prompt, heat, room, "backward") for heat in settings.directive.temperatures}
         missing = tree.missing(Role.SOLVE, len(self._drawn))
         steps = [Step(Role.SOLVE, index, asks[self._drawn[index]]) for index in missing]
         if len(tried) < len(self._drawn):
@@ -146,30 +145,21 @@ class DirectiveTrip:
             if program.summaries:
                 first = tree[program.summaries[0].parent_id or first.id]
             if first.text.strip():
-                steps += self._summaries(item, first, tree)
+                prompt = partial(self._summary_prompt, item, first)
+                for index in tree.missing(Role.FORWARD, settings.forward_samples, first.id):
+                    heat = settings.forward_temperature if index else 0.0  # the first is greedy
+                    ask = Ask(prompt, heat, settings.forward_max_tokens, "forward")
+                    steps.append(Step(Role.FORWARD, index, ask, first.id))
         return steps
-
-    def _summaries(self, item: Item, program: SampleRow, tree: Tree) -> Iterator[Step]:
-        """Yield the summaries of a program that are missing: the first is greedy, the others are drawn."""
-        settings = self._settings
-        prompt = partial(self._summary_prompt, item, program)
-        greedy, drawn_ = (
-            Ask(prompt, heat, settings.forward_max_tokens, "forward") for heat in (0.0, settings.forward_temperature)
-        )
-        for index in tree.missing(Role.FORWARD, settings.forward_samples, program.id):
-            yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         threshold = self._settings.directive.threshold
         every = programs(tree.samples)
         cosines = [each.cosine for each in every if each.cosine is not None]
-        similar = [said for each in every if (said := each.similar(threshold)) is not None]
-        passing = [did for each in every if (did := each.passes) is not None]
-        both = [
-            did == said
-            for each in every
-            if (did := each.passes) is not None and (said := each.similar(threshold)) is not None
-        ]
+        verdicts = [(each.passes, each.similar(threshold)) for each in every]
+        passing = [passes for passes, _ in verdicts if passes is not None]
+        similar = [alike for _, alike in verdicts if alike is not None]
+        both = [passes == alike for passes, alike in verdicts if passes is not None and alike is not None]
         recited = [row.scores[RECITED] for each in every for row in each.rows[:1] if RECITED in row.scores]
         found: dict[str, float] = {"programs": sum(len(each.rows) for each in every), "distinct": len(every)}
         means: dict[str, Sequence[float]] = {COSINE: cosines, "similar": similar, "passing": passing}
@@ -235,9 +225,9 @@ class DirectiveTrip:
         found = []
         for program in programs(tree.samples):
             if sample.id in {row.id for row in program.summaries}:
-                known = {row.id: row.scores[COSINE] for row in program.summaries if COSINE in row.scores}
-                known[sample.id] = value
-                mean = sum(known.values()) / len(known)
+                cosines = {row.id: row.scores[COSINE] for row in program.summaries if COSINE in row.scores}
+                cosines[sample.id] = value
+                mean = sum(cosines.values()) / len(cosines)
                 found += [PairScore(row.id, COSINE, mean) for row in program.rows]
         if one.truncated or other.truncated:
             found.append(PairScore(sample.id, CUT, 1.0))
@@ -305,7 +295,13 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         settings.directive.embedder, settings.generation, notify, lambda: report("loading the embedding model", 0, 1)
     )
     stack.callback(embedder.close)
-    chosen = _with_embedder(settings.directive, embedder.info)
+    info, directive = embedder.info, settings.directive
+    if directive.embedder_sha256 and directive.embedder_sha256 != info.sha256:
+        raise ModelError(
+            f"The embedding model {info.path} is not the one the run began with ({directive.embedder_name}).",
+            "Put the same file back, or start a new run: cosines of two models do not compare.",
+        )
+    chosen = replace(directive, embedder_name=info.name, embedder_sha256=info.sha256)
     judged: Judged | None = None
     if any(directive.tested for directive in written.directives.every):
         problem = f"The tests of {written.directives.name} cannot be used"
@@ -322,13 +318,3 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         suite=judged.suite if judged else NOTHING_TESTED,
         image_digest=judged.oracle.image_digest if judged else "",
     )
-
-
-def _with_embedder(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:
-    """Put the embedding model's name and hash into the settings. Raises ModelError where a run began with another."""
-    if settings.embedder_sha256 and settings.embedder_sha256 != info.sha256:
-        raise ModelError(
-            f"The embedding model {info.path} is not the one the run began with ({settings.embedder_name}).",
-            "Put the same file back, or start a new run: cosines of two models do not compare.",
-        )
-    return replace(settings, embedder_name=info.name, embedder_sha256=info.sha256)

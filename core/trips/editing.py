@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,7 @@ from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.source.edit_history import MISSING, EditHistory
 from rtc_inspector.core.source.edits import Edit, EditFile, change_kind
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip
 from rtc_inspector.core.types import OLD_LINE, Item, Notify, Outcome, Report, Verdict
 
@@ -59,7 +58,9 @@ class EditingTrip(RoundTrip):
         Stored ones come first, as they were drawn first, and hold all that is needed: git may have lost them since.
         """
         admitted = 0
-        for item in chain(known.values(), self._new(seed, known, report)):
+        fresh = (edit_item(edit) for edit in self._source.draw(seed, report) if edit.key not in known)
+        new = fresh if self._tests is None else map(self._tests.admit, fresh)
+        for item in chain(known.values(), new):
             yield item
             admitted += item.admitted
             report("sampling edits", admitted, wanted)
@@ -68,14 +69,6 @@ class EditingTrip(RoundTrip):
         reasons = "; ".join(f"{reason}: {count}" for reason, count in self._source.passed_over.most_common())
         if reasons:
             self._notify(f"Passed over on the way: {reasons}.")
-
-    def _new(self, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        for edit in self._source.draw(seed, report):
-            if edit.key not in known:
-                yield self._admit(edit_item(edit))
-
-    def _admit(self, item: Item) -> Item:
-        return self._tests.admit(item) if self._tests is not None else item
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         if not admitted:
@@ -156,7 +149,13 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if settings.edit.tests:
             from rtc_inspector.core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
 
-            export = partial(_exported, project, history.export)
+            def export(commit: str, folder: Path) -> Path:
+                """Write a commit's files, and show it the packages that are installed beside what is checked out."""
+                root, packages = history.export(commit, folder), project / "node_modules"
+                if packages.is_dir() and (root / "package.json").is_file() and not (root / "node_modules").exists():
+                    (root / "node_modules").symlink_to(packages.resolve())
+                return root
+
             tests = CommitTests(export, _interpreter(project, settings.oracle), notify, report)
             stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
@@ -187,14 +186,6 @@ def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
     """Return the settings with the project's own virtual environment, for its exported commits, which carry none."""
     own = next((project / name for name in (".venv", "venv") if (project / name / "bin" / "python").exists()), None)
     return settings if settings.python or own is None else replace(settings, python=str(own))
-
-
-def _exported(root: Path, export: Callable[[str, Path], Path], commit: str, folder: Path) -> Path:
-    """Write a commit's files, and show it the packages that are installed beside what is checked out."""
-    project, packages = export(commit, folder), root / "node_modules"
-    if packages.is_dir() and (project / "package.json").is_file() and not (project / "node_modules").exists():
-        (project / "node_modules").symlink_to(packages.resolve())
-    return project
 
 
 def edit_item(edit: Edit) -> Item:

@@ -18,8 +18,7 @@ from rtc_inspector.core.regions.admission import admit
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
 from rtc_inspector.core.source.codebase import open_codebase
-from rtc_inspector.core.trips.opening import Opened
-from rtc_inspector.core.trips.protocol import Trip
+from rtc_inspector.core.trips.protocol import Opened, Trip
 from rtc_inspector.core.types import (
     Candidate,
     Codebase,

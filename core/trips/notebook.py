@@ -19,8 +19,8 @@ from rtc_inspector.core.oracle.bench.project import VERSION, CellFiles, Origin, 
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
 from rtc_inspector.core.trips.judged import Judged, open_written, writing
-from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import InFile, Reference
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
 
@@ -105,7 +105,14 @@ class NotebookTrip(InFile):
         """Return why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
         for test in item.tests:
             if test not in self.judged.trusted:
-                return _untrusted(self.judged.suite.excluded.get(test, "its tests are missing"))
+                reason = self.judged.suite.excluded.get(test, "its tests are missing")
+                differs = reason.removeprefix("fails: AssertionError: ")
+                if not reason.startswith("fails") or differs.startswith(
+                    "the cell "
+                ):  # as `rtc_cells` says what differs
+                    return f"its original is not the same twice: {differs}"
+                offline = " (there is no network in the sandbox)" if any(sign in reason for sign in OFFLINE) else ""
+                return f"it, or a cell before it, {reason}{offline}"
         unseen = self.judged.judge(item, NOTHING).outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
 
@@ -122,15 +129,6 @@ class NotebookTrip(InFile):
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("markdown", item.directive)] if item.directive else []
-
-
-def _untrusted(reason: str) -> str:
-    """Return why a cell cannot be judged that fails, or does not do the same twice."""
-    differs = reason.removeprefix("fails: AssertionError: ")
-    if not reason.startswith("fails") or differs.startswith("the cell "):  # as `rtc_cells` says what differs
-        return f"its original is not the same twice: {differs}"
-    offline = " (there is no network in the sandbox)" if any(sign in reason for sign in OFFLINE) else ""
-    return f"it, or a cell before it, {reason}{offline}"
 
 
 def check_notebook(settings: RunSettings) -> None:

@@ -91,7 +91,7 @@ class RoundTrip(ABC):
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        return self.read_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
+        return extract_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
 
     # ---- what each round trip says itself
 
@@ -110,10 +110,6 @@ class RoundTrip(ABC):
     @abstractmethod
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Ask for code from a description. Raises ModelError when the place alone does not fit."""
-
-    def read_description(self, raw: str) -> Extraction:
-        """Drop labels and fences around the description."""
-        return extract_description(raw)
 
     def recitation(self, item: Item, text: str) -> float | None:
         """Return the share of the item quoted in its description (the limit named in Sec. 2)."""

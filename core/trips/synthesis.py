@@ -19,8 +19,8 @@ from rtc_inspector.core.regions.sampling import draw
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
-from rtc_inspector.core.trips.opening import Opened
 from rtc_inspector.core.trips.pool import draw_items
+from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import InFile
 from rtc_inspector.core.types import Codebase, Item, Notify, Region, Report, Span
 from rtc_inspector.core.waiting import in_thread
@@ -94,17 +94,17 @@ class SynthesisTrip(InFile):
                 "Add tests that check what the code does, or widen --min-characters and --max-characters; "
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
-        said = []
+        notices = []
         drawn = admitted + len(self._dropped)
         if drawn > SAFE_SHARE * self._disjoint > 0:
-            said.append(
+            notices.append(
                 f"{drawn} of about {self._disjoint} regions that do not overlap were drawn. Beyond {SAFE_SHARE:.0%} "
                 "those that are left are short, and intervals promise too much: allow overlap, or draw fewer."
             )
         if admitted < min(wanted, 80):
             few = f"Only {admitted} of {wanted} regions could be admitted"
-            said.append(f"{few}; the paper leaves out projects with fewer than 80.")
-        return said
+            notices.append(f"{few}; the paper leaves out projects with fewer than 80.")
+        return notices
 
 
 def _most_frequent(reasons: Sequence[str]) -> str:

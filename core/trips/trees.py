@@ -83,7 +83,10 @@ def remarks(samples: Sequence[SampleRow]) -> Mapping[int, str]:
     if broken is None or lost is None:
         return {}
     _, words, after = broken
-    read, written = (_comes_back(tom_of(row)) for row in crossing(tree, chain) or ())
+    toms = [tom_of(row) or 0.0 for row in crossing(tree, chain) or ()]
+    read, written = (
+        "comes back to the program before" if tom == 1.0 else f"does not come back (TOM {tom:.2f})" for tom in toms
+    )
     shown = words if lost is output_match.Lost.WORDS else after
     return {
         shown.id: f"The meaning was lost {_PLACES[lost]}: the second model {read} from these words, "
@@ -97,11 +100,6 @@ _PLACES = {
     output_match.Lost.BETWEEN: "between the words and this program",
     output_match.Lost.BOTH: "here, in neither pass alone",
 }
-
-
-def _comes_back(tom: float | None) -> str:
-    """Return whether a program behaves like the one before the break, as the middle of a sentence."""
-    return "comes back to the program before" if tom == 1.0 else f"does not come back (TOM {tom or 0.0:.2f})"
 
 
 def tom_of(row: SampleRow) -> float | None:

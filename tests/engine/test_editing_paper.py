@@ -18,7 +18,7 @@ from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import Pace, Parts, Run
 from rtc_inspector.core.settings import EditSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:

@@ -12,7 +12,7 @@ from histories import Builder, module
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS, configured, project_of, task
 from rtc_inspector.core.settings import EditSettings, RunSettings
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:

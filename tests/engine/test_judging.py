@@ -23,7 +23,7 @@ from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.edit_tests import CommitTests
 from rtc_inspector.core.trips.editing import EditingTrip
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
 EXAMPLE = EXAMPLES[0]

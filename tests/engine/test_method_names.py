@@ -10,7 +10,7 @@ import pytest
 
 from rtc_inspector.core.kinds import TASKS
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 
 ROOT = Path(__file__).parents[2]
 NAMING = {

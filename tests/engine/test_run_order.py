@@ -16,7 +16,7 @@ from rtc_inspector.core.run.growing import Work
 from rtc_inspector.core.run.opening import require_same_prompts
 from rtc_inspector.core.run.pipeline import files_together
 from rtc_inspector.core.settings import EditSettings, ModelSettings, RunSettings
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import Item, Span
 
 

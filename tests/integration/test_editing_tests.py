@@ -15,7 +15,7 @@ from pygit2.enums import FileMode
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings
-from rtc_inspector.core.trips.opening import Opened, opener
+from rtc_inspector.core.trips.protocol import Opened, opener
 from rtc_inspector.core.types import Item, Outcome
 
 HALVES = SHOP.replace("subtotal -= subtotal * discount // 100", "subtotal -= subtotal * discount // 200")

@@ -18,7 +18,7 @@ from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings
 from rtc_inspector.core.trips.notebook import open_notebook
-from rtc_inspector.core.trips.opening import Opened
+from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.types import Candidate, Item, Outcome, Verdict
 from rtc_inspector.resources import path as resource
 
