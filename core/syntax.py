@@ -17,14 +17,14 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def parse(source: str) -> ast.Module:
-    """The syntax tree. What is warned of, such as escapes like "\\d", is the source's own affair. Raises UNREADABLE."""
+    """Return the syntax tree, without a warning of escapes like "\\d" and the like. Raises UNREADABLE."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree; None where Python cannot read the source."""
+    """Return the syntax tree; None where Python cannot read the source."""
     try:
         return parse(source)
     except UNREADABLE:
@@ -32,13 +32,13 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def first_line_of(node: ast.stmt | ast.excepthandler) -> int:
-    """The line on which a statement begins, decorators included; from 1."""
+    """Return the line on which a statement begins, decorators included; from 1."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement, in the order of the text."""
+    """Yield the blocks of a compound statement, in the order of the text."""
     for name in ("body", "handlers", "orelse", "finalbody", "cases"):
         part = getattr(statement, name, None)
         if isinstance(part, list) and part:
@@ -46,12 +46,12 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def indent_of(line: str) -> str:
-    """The white space that a line begins with."""
+    """Return the white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
 
 
 def shared_indent(lines: Iterable[str]) -> str:
-    """The white space that all of these lines begin with, blank ones left out."""
+    """Return the white space that all of these lines begin with, blank ones left out."""
     indents = [indent_of(line) for line in lines if line.strip()]
     low, high = min(indents, default=""), max(indents, default="")
     return next((low[:at] for at, sign in enumerate(low) if high[at : at + 1] != sign), low)
@@ -75,14 +75,14 @@ class Lines:
         return self._starts[number - 1], self._ends[number - 1]
 
     def offset(self, number: int, column: int) -> int:
-        """The offset of a place given as `ast` gives it: `column` counts bytes of UTF-8."""
+        """Return the offset of a place given as `ast` gives it: `column` counts bytes of UTF-8."""
         start, end = self.bounds(number)
         if self._ascii:
             return start + column
         return start + len(self._text[start:end].encode()[:column].decode())
 
     def start(self, node: ast.stmt | ast.expr) -> int:
-        """The offset of a node's first character, decorators left out."""
+        """Return the offset of a node's first character, decorators left out."""
         return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.stmt | ast.expr) -> int:

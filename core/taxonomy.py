@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tomllib
@@ -52,7 +53,7 @@ class Taxonomy:
         return tuple(mode for mode in self.modes if not mode.retired)
 
     def name(self, mode: str) -> str:
-        """The name of a stored label; one that is not known keeps its id."""
+        """Return the name of a stored label; one that is not known keeps its id."""
         return next((each.name for each in self.modes if each.id == mode), mode)
 
     def to_toml(self) -> str:
@@ -60,7 +61,7 @@ class Taxonomy:
 
 
 def read_taxonomy(path: Path | None = None) -> Taxonomy:
-    """The bundled taxonomy, or the one at `path`. Raises UserError naming what is wrong with it."""
+    """Return the bundled taxonomy, or the one at `path`. Raises UserError naming what is wrong with it."""
     path = path or resources.path(BUNDLED)
     try:
         text = path.read_text("utf-8")
@@ -70,7 +71,7 @@ def read_taxonomy(path: Path | None = None) -> Taxonomy:
 
 
 def parse_taxonomy(text: str, where: str) -> Taxonomy:
-    """A taxonomy from its TOML; `where` it stands is said in errors. Raises UserError."""
+    """Return a taxonomy from its TOML; `where` it stands is said in errors. Raises UserError."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -78,15 +79,20 @@ def parse_taxonomy(text: str, where: str) -> Taxonomy:
     modes = data.get("mode")
     if not isinstance(data.get("version"), int) or not isinstance(modes, list) or not modes:
         raise UserError(f"{where} has no version or no error modes.", _REMEDY)
-    made = tuple(sorted((_mode(where, each) for each in modes), key=_place))
-    _check_unique(where, made)
-    if all(mode.retired for mode in made):
+    # Offered before retired, with a digit before without.
+    ordered = sorted((_mode(where, each) for each in modes), key=lambda m: (m.retired, m.key == NO_KEY, m.key))
+    keys = [str(mode.key) for mode in ordered if mode.key != NO_KEY]
+    for what, values in (("id", [mode.id for mode in ordered]), ("key", keys)):
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            raise UserError(f"Two error modes in {where} have the {what} {twice!r}.", _REMEDY)
+    if all(mode.retired for mode in ordered):
         raise UserError(f"All error modes in {where} are retired.", _REMEDY)
-    return Taxonomy(data["version"], made)
+    return Taxonomy(data["version"], tuple(ordered))
 
 
 def revised(before: Taxonomy, modes: Sequence[ErrorMode]) -> Taxonomy:
-    """The next version: `modes` in this order, digits by place; a mode of `before` that is missing is retired.
+    """Return the next version: `modes` in this order, digits by place; a mode of `before` that is missing is retired.
 
     One that is clean stands last, without a digit.
     Gives `before` itself when nothing differs.
@@ -98,25 +104,20 @@ def revised(before: Taxonomy, modes: Sequence[ErrorMode]) -> Taxonomy:
         replace(mode, key=at if at in KEYS and not mode.clean else NO_KEY) for at, mode in enumerate(offered, start=1)
     ]
     retired = [replace(mode, key=NO_KEY) for mode in (*(mode for mode in modes if mode.retired), *missing)]
-    made = (*numbered, *retired)
-    return before if made == before.modes else Taxonomy(before.version + 1, made)
+    after = (*numbered, *retired)
+    return before if after == before.modes else Taxonomy(before.version + 1, after)
 
 
 def fresh_id(name: str, taken: Collection[str]) -> str:
-    """An id for a new mode of this name: `Off by one` gives `off-by-one`."""
+    """Return an id for a new mode of this name: `Off by one` gives `off-by-one`."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "mode"
-    made, number = words, 2
-    while made in taken:
-        made, number = f"{words}-{number}", number + 1
-    return made
+    fresh, number = words, 2
+    while fresh in taken:
+        fresh, number = f"{words}-{number}", number + 1
+    return fresh
 
 
 _REMEDY = "Mend the file after the pattern of the one that came with RTC Inspector, or delete it."
-
-
-def _place(mode: ErrorMode) -> tuple[bool, bool, int]:
-    """Offered before retired, with a digit before without."""
-    return mode.retired, mode.key == NO_KEY, mode.key
 
 
 def _mode(where: str, data: Any) -> ErrorMode:
@@ -134,15 +135,6 @@ def _mode(where: str, data: Any) -> ErrorMode:
     return replace(mode, key=NO_KEY) if retired else mode
 
 
-def _check_unique(where: str, modes: tuple[ErrorMode, ...]) -> None:
-    """Raise UserError where an id or a key stands twice."""
-    keys = [str(mode.key) for mode in modes if mode.key != NO_KEY]
-    for what, values in (("id", [mode.id for mode in modes]), ("key", keys)):
-        twice = next((value for value in values if values.count(value) > 1), None)
-        if twice is not None:
-            raise UserError(f"Two error modes in {where} have the {what} {twice!r}.", _REMEDY)
-
-
 def _table(mode: ErrorMode) -> str:
     lines = ["", "[[mode]]", f"id = {_text(mode.id)}"]
     if mode.key != NO_KEY:
@@ -155,7 +147,7 @@ def _table(mode: ErrorMode) -> str:
 
 
 def _text(value: str) -> str:
-    """A TOML string: JSON's escapes are TOML's too, but for DEL."""
+    """Return a TOML string: JSON's escapes are TOML's too, but for DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -180,19 +172,14 @@ class TaxonomyFile:
             self.folder.mkdir(parents=True, exist_ok=True)
             fresh.write_text(taxonomy.to_toml(), encoding="utf-8", errors="backslashreplace")
             if self.path.exists():
-                self.path.replace(self._place_of_old())
+                try:
+                    old = f"v{self.read().version}"
+                except UserError:
+                    old = "unreadable"
+                names = itertools.chain([f".{old}.toml"], (f".{old}-{number}.toml" for number in itertools.count(2)))
+                places = (self.path.with_suffix(name) for name in names)
+                self.path.replace(next(place for place in places if not place.exists()))
             fresh.replace(self.path)
         except OSError as error:
             problem = f"The error modes could not be saved in {self.folder}: {error.strerror or error}."
             raise UserError(problem, "Make that folder writable, then save again; nothing else was lost.") from error
-
-    def _place_of_old(self) -> Path:
-        """A free name that tells the version, or that it could not be read."""
-        try:
-            kind = f"v{self.read().version}"
-        except UserError:
-            kind = "unreadable"
-        number, place = 1, self.path.with_suffix(f".{kind}.toml")
-        while place.exists():
-            number, place = number + 1, self.path.with_suffix(f".{kind}-{number + 1}.toml")
-        return place

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -79,8 +79,8 @@ def _crashes() -> JsonCache:
 
 def _build_and_processor() -> str:
     files = sorted(folder.glob("*")) if (folder := _libraries()) else []
-    known = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    return hashlib.sha256(repr((build_version(), known, this_processor())).encode()).hexdigest()
+    states = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr((build_version(), states, this_processor())).encode()).hexdigest()
 
 
 def build_version() -> str:
@@ -156,7 +156,23 @@ def idle_gpu() -> Unused | None:
 
 def found_gpus(root: Path = Path("/")) -> list[Gpu]:
     """List GPUs as the system shows them: NVIDIA's with a driver, AMD's with memory of their own, Apple's."""
-    return [*_nvidia(root), *_amd(root), *_apple(root)]
+    found = []
+    for file in sorted(root.glob("proc/driver/nvidia/gpus/*/information")):
+        with suppress(OSError):
+            model = re.search(r"^Model:\s*(.+?)\s*$", file.read_text(errors="replace"), re.MULTILINE)
+            found.append(Gpu(NVIDIA, model[1] if model else "NVIDIA GPU"))
+    # Under WSL2 the driver is Windows' own, which lends this program.
+    if (root / "usr/lib/wsl/lib/nvidia-smi").exists():
+        found.append(Gpu(NVIDIA, "NVIDIA GPU"))
+    for card in sorted(root.glob("sys/class/drm/card[0-9]*/device")):
+        with suppress(OSError, ValueError):
+            own = int((card / "mem_info_vram_total").read_text())
+            if (card / "vendor").read_text().strip() == AMD_VENDOR and own >= LEAST_VRAM:
+                name = card / "product_name"
+                found.append(Gpu(AMD, (name.exists() and name.read_text(errors="replace").strip()) or "AMD GPU"))
+    if (root / "System/Library/Frameworks/Metal.framework").exists():
+        found.append(Gpu(APPLE, "Apple GPU"))
+    return found
 
 
 def build_backends(folder: Path | None = None) -> frozenset[str]:
@@ -165,8 +181,7 @@ def build_backends(folder: Path | None = None) -> frozenset[str]:
     if folder is None:
         return frozenset()
     names = (re.match(r"(?:lib)?ggml-([a-z]+)", file.name) for file in folder.glob("*ggml-*"))
-    known = {backend for backends in FITTING.values() for backend in backends}
-    return frozenset(match[1] for match in names if match and match[1] in known)
+    return frozenset(match[1] for match in names if match and any(match[1] in each for each in FITTING.values()))
 
 
 def _libraries() -> Path | None:
@@ -174,35 +189,6 @@ def _libraries() -> Path | None:
     spec = find_spec("llama_cpp")
     places = list(spec.submodule_search_locations or ()) if spec else []
     return Path(places[0]) / "lib" if places else None
-
-
-def _nvidia(root: Path) -> Iterator[Gpu]:
-    for file in sorted(root.glob("proc/driver/nvidia/gpus/*/information")):
-        with suppress(OSError):
-            model = re.search(r"^Model:\s*(.+?)\s*$", file.read_text(errors="replace"), re.MULTILINE)
-            yield Gpu(NVIDIA, model[1] if model else "NVIDIA GPU")
-    # Under WSL2 the driver is Windows' own, which lends this program.
-    if (root / "usr/lib/wsl/lib/nvidia-smi").exists():
-        yield Gpu(NVIDIA, "NVIDIA GPU")
-
-
-def _amd(root: Path) -> Iterator[Gpu]:
-    for card in sorted(root.glob("sys/class/drm/card[0-9]*/device")):
-        with suppress(OSError, ValueError):
-            own = int((card / "mem_info_vram_total").read_text())
-            if (card / "vendor").read_text().strip() == AMD_VENDOR and own >= LEAST_VRAM:
-                yield Gpu(AMD, _text(card / "product_name") or "AMD GPU")
-
-
-def _apple(root: Path) -> Iterator[Gpu]:
-    if (root / "System/Library/Frameworks/Metal.framework").exists():
-        yield Gpu(APPLE, "Apple GPU")
-
-
-def _text(file: Path) -> str:
-    with suppress(OSError):
-        return file.read_text(errors="replace").strip()
-    return ""
 
 
 # ---- memory
@@ -224,17 +210,17 @@ class Memory:
 
 
 def window_of(header: GgufHeader, settings: ModelSettings) -> int:
-    """Tokens of the context window that a model is opened with."""
+    """Return the tokens of the context window that a model is opened with."""
     return settings.context_size or min(header.context_length or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
 
 
 def memory_needed(header: GgufHeader, context_size: int) -> int:
-    """Bytes that one sequence of `context_size` tokens needs: weights, key-value cache, working buffers."""
+    """Return the bytes that one sequence of `context_size` tokens needs: weights, key-value cache, buffers."""
     return header.file_bytes + header.kv_bytes * context_size + COMPUTE
 
 
 def needed_together(headers: Sequence[GgufHeader], settings: ModelSettings) -> int:
-    """Bytes that these models need at least, all loaded at once."""
+    """Return the bytes that these models need at least, all loaded at once."""
     return sum(memory_needed(header, window_of(header, settings)) for header in headers)
 
 
@@ -257,7 +243,7 @@ def tight(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Memory
 
 
 def gib(count: int) -> str:
-    """Bytes as people read them."""
+    """Return bytes as people read them."""
     return f"{count / (1 << 30):.1f} GiB"
 
 
@@ -269,7 +255,7 @@ def memory_now() -> Memory:
 
 
 def available_memory() -> int:
-    """Bytes that can be taken without swapping; the control group's limit counts too."""
+    """Return the bytes that can be taken without swapping; the control group's limit counts too."""
     return min(system.available_memory() or _meminfo("MemAvailable:", UNKNOWN), _group())
 
 

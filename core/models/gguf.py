@@ -97,12 +97,6 @@ class _Cursor:
         start = self.skip(size)
         return self.data[start : self.at].decode("utf-8", errors="replace")
 
-    def skip_texts(self, count: int) -> None:
-        at, data, unpack = self.at, self.data, struct.Struct("<Q").unpack_from
-        for _ in range(count):
-            at += 8 + unpack(data, at)[0]
-        self.skip(at - self.at)
-
 
 def read_raw(path: Path) -> RawHeader:
     """Return the header of one file.
@@ -123,8 +117,8 @@ def read_raw(path: Path) -> RawHeader:
 
 
 def _parse(cursor: _Cursor) -> RawHeader:
-    size = len(cursor.data)
-    if cursor.data[:4] != b"GGUF":
+    data, size = cursor.data, len(cursor.data)
+    if data[:4] != b"GGUF":
         raise _BrokenError("it is not a GGUF file")
     cursor.at = 4
     (version,) = cursor.take("I")
@@ -140,10 +134,20 @@ def _parse(cursor: _Cursor) -> RawHeader:
     for _ in range(pair_count):
         key = cursor.text()
         (kind,) = cursor.take("I")
-        value = _array(cursor, key, arrays) if kind == ARRAY else _scalar(cursor, kind)
+        if kind == ARRAY:
+            value = _array(cursor, key, arrays)
+        elif kind == STRING:
+            value = cursor.text()
+        elif kind in FORMATS:
+            (value,) = cursor.take(FORMATS[kind])
+        else:
+            raise _BrokenError(f"its header holds a value of unknown kind {kind}")
         if value is not None:
             metadata[key] = value
-    gap = _has_gap_mark(cursor, arrays)
+    # Marks are looked for as the file stores them, length first: much faster than reading a vocabulary text by text.
+    _, vocabulary = arrays.get(VOCABULARY, (0, cursor.at))
+    middles = [family.middle.encode() for family in FAMILIES]
+    gap = any(data.find(struct.pack("<Q", len(mark)) + mark, vocabulary, cursor.at) >= 0 for mark in middles)
     tensors = [_tensor(cursor) for _ in range(tensor_count)]
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
@@ -153,21 +157,16 @@ def _parse(cursor: _Cursor) -> RawHeader:
     return RawHeader(metadata, arrays, sum(elements for elements, _ in tensors), end, size, gap)
 
 
-def _scalar(cursor: _Cursor, kind: int) -> Any:
-    if kind == STRING:
-        return cursor.text()
-    if kind not in FORMATS:
-        raise _BrokenError(f"its header holds a value of unknown kind {kind}")
-    return cursor.take(FORMATS[kind])[0]
-
-
 def _array(cursor: _Cursor, key: str, arrays: dict[str, tuple[int, int]], depth: int = 0) -> tuple[Any, ...] | None:
     kind, count = cursor.take("IQ")
     arrays.setdefault(key, (count, cursor.at))
     if count > len(cursor.data):
         raise _BrokenError(_CUT_OFF)
     if kind == STRING:
-        cursor.skip_texts(count)
+        at, unpack = cursor.at, struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            at += 8 + unpack(cursor.data, at)[0]
+        cursor.skip(at - cursor.at)
     elif kind == ARRAY:
         if depth > 3:
             raise _BrokenError("its header nests arrays too deeply")
@@ -194,13 +193,6 @@ def _tensor(cursor: _Cursor) -> tuple[int, int]:
     elements = math.prod(shape)
     block, size = GGML_QUANT_SIZES.get(kind, (1, 0))
     return elements, offset + elements // block * size
-
-
-def _has_gap_mark(cursor: _Cursor, arrays: Mapping[str, tuple[int, int]]) -> bool:
-    """Look for the marks as the file stores them, length first: much faster than reading a vocabulary text by text."""
-    _, start = arrays.get(VOCABULARY, (0, cursor.at))
-    stored = [struct.pack("<Q", len(mark)) + mark for mark in (family.middle.encode() for family in FAMILIES)]
-    return any(cursor.data.find(mark, start, cursor.at) >= 0 for mark in stored)
 
 
 # --------------------------------------------------------------------------- what it says of the model
@@ -307,9 +299,15 @@ def check_embedding(header: GgufHeader) -> None:
 
 def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) -> GgufHeader:
     data = raws[0].metadata
+    names = {"prefix": ("fim_pre", "prefix"), "suffix": ("fim_suf", "suffix"), "middle": ("fim_mid", "middle")}
+    fim_tokens: dict[str, int] = {}
+    for place, keys in names.items():
+        ids = [data.get(f"tokenizer.ggml.{key}_token_id") for key in keys]
+        fim_tokens |= {place: each for each in reversed(ids) if isinstance(each, int)}
+    if len(fim_tokens) < len(names):
+        fim_tokens = {}
     architecture = _text(data.get("general.architecture")) or "unknown"
     own = {key.removeprefix(f"{architecture}."): value for key, value in data.items()}
-    fim_tokens = _fim_tokens(data)
     return GgufHeader(
         path=path,
         name=_text(data.get("general.name")) or path.stem,
@@ -348,17 +346,6 @@ def _quantization(value: Any, path: Path) -> str:
     # The header names no file type, or one that is newer than the list: the file's name most often tells.
     match = re.search(r"(?i)\b(I?Q\d\w*|BF16|F16|F32|MXFP4)\b", path.stem.replace("-", " ").replace(".", " "))
     return match.group(1).upper() if match else "unknown"
-
-
-def _fim_tokens(data: Mapping[str, Any]) -> dict[str, int]:
-    keys = {"prefix": ("fim_pre", "prefix"), "suffix": ("fim_suf", "suffix"), "middle": ("fim_mid", "middle")}
-    found: dict[str, int] = {}
-    for place, names in keys.items():
-        values = (data.get(f"tokenizer.ggml.{name}_token_id") for name in names)
-        value = next((value for value in values if isinstance(value, int)), None)
-        if value is not None:
-            found[place] = value
-    return found if len(found) == len(keys) else {}
 
 
 def _kv_bytes(own: Mapping[str, Any]) -> int:
@@ -443,13 +430,17 @@ def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterato
     many, start = raw.arrays.get(TOKEN_KINDS, (-1, 0))
     if many == count:
         kinds = struct.unpack_from(f"<{count}i", data, start)
-    known = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
-    longest = max(map(len, known))
+    family_marks = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
+    longest = max(map(len, family_marks))
     length_at = struct.Struct("<Q").unpack_from
     for number, kind in enumerate(kinds):
         start = at + 8
         at = start + length_at(data, at)[0]
-        if kind in (UNKNOWN, CONTROL, ADDED) or number in wanted or (at - start <= longest and data[start:at] in known):
+        if (
+            kind in (UNKNOWN, CONTROL, ADDED)
+            or number in wanted
+            or (at - start <= longest and data[start:at] in family_marks)
+        ):
             yield _Token(number, data[start:at].decode("utf-8", "replace"), kind)
 
 
@@ -514,5 +505,5 @@ def _fingerprints(cache: Path | None) -> JsonCache:
 
 
 def _key(files: Sequence[Path]) -> str:
-    known = [[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files]
-    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+    states = [[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files]
+    return hashlib.sha256(json.dumps(states).encode()).hexdigest()

@@ -138,13 +138,10 @@ class CosmeticTrip:
         draw = random.Random(seed)
         for bucket in sorted(buckets):
             draw.shuffle(buckets[bucket])
+        by_number = sorted(buckets, key=lambda bucket: int(bucket.partition("-")[0]))
         drawn = []
         while any(buckets.values()):
-            drawn += [
-                buckets[bucket].pop()
-                for bucket in sorted(buckets, key=lambda bucket: int(bucket.partition("-")[0]))
-                if buckets[bucket]
-            ]
+            drawn += [buckets[bucket].pop() for bucket in by_number if buckets[bucket]]
         return drawn
 
     def _item(self, key: str) -> Item:

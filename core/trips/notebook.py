@@ -107,9 +107,8 @@ class NotebookTrip(InFile):
             if test not in self.judged.trusted:
                 reason = self.judged.suite.excluded.get(test, "its tests are missing")
                 differs = reason.removeprefix("fails: AssertionError: ")
-                if not reason.startswith("fails") or differs.startswith(
-                    "the cell "
-                ):  # as `rtc_cells` says what differs
+                # As `rtc_cells` says what differs.
+                if not reason.startswith("fails") or differs.startswith("the cell "):
                     return f"its original is not the same twice: {differs}"
                 offline = " (there is no network in the sandbox)" if any(sign in reason for sign in OFFLINE) else ""
                 return f"it, or a cell before it, {reason}{offline}"
