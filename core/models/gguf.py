@@ -134,6 +134,7 @@ def _parse(cursor: _Cursor) -> RawHeader:
     for _ in range(pair_count):
         key = cursor.text()
         (kind,) = cursor.take("I")
+        value: Any
         if kind == ARRAY:
             value = _array(cursor, key, arrays)
         elif kind == STRING:
@@ -302,8 +303,9 @@ def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) ->
     names = {"prefix": ("fim_pre", "prefix"), "suffix": ("fim_suf", "suffix"), "middle": ("fim_mid", "middle")}
     fim_tokens: dict[str, int] = {}
     for place, keys in names.items():
-        ids = [data.get(f"tokenizer.ggml.{key}_token_id") for key in keys]
-        fim_tokens |= {place: each for each in reversed(ids) if isinstance(each, int)}
+        ids = (data.get(f"tokenizer.ggml.{key}_token_id") for key in keys)
+        if (number := next((each for each in ids if isinstance(each, int)), None)) is not None:
+            fim_tokens[place] = number
     if len(fim_tokens) < len(names):
         fim_tokens = {}
     architecture = _text(data.get("general.architecture")) or "unknown"
@@ -436,11 +438,8 @@ def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterato
     for number, kind in enumerate(kinds):
         start = at + 8
         at = start + length_at(data, at)[0]
-        if (
-            kind in (UNKNOWN, CONTROL, ADDED)
-            or number in wanted
-            or (at - start <= longest and data[start:at] in family_marks)
-        ):
+        special = kind in (UNKNOWN, CONTROL, ADDED) or number in wanted
+        if special or (at - start <= longest and data[start:at] in family_marks):
             yield _Token(number, data[start:at].decode("utf-8", "replace"), kind)
 
 

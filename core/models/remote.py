@@ -209,7 +209,8 @@ class RemoteModel:
         self._read: list[tuple[int, int, int]] = []  # characters, bytes and tokens of prompts that were read whole
         window = generation.context_size or (SERVER_CONTEXT if served.window else DEFAULT_CONTEXT)
         self.info = ModelInfo(
-            name=_label(served.name),
+            # llama-server calls a model by the path of its file.
+            name=file_label(PurePath(served.name).name) if served.name.endswith(".gguf") else served.name,
             path=server.address,
             sha256="",
             template_sha256="",
@@ -237,8 +238,8 @@ class RemoteModel:
         return self._gate.limit
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """An estimate from the number of characters."""
-        return int(_characters(prompt) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
+        """Estimate from the number of characters."""
+        return int(len(_shown(prompt)) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
@@ -325,17 +326,14 @@ class RemoteModel:
     def _tell(self) -> None:
         """Say what was found out about the server, and keep it with what is recorded of the model."""
         self._say_noticed()
-        self.info = replace(self.info, conditions=self._conditions())
+        room = f"+{self._generation.thought_tokens} tokens for thoughts" if self._thinks else ""
+        found = self._dialect.conditions, "system turn merged" if self._merged else "", room
+        self.info = replace(self.info, conditions=", ".join(filter(None, found)))
 
     def _say_noticed(self) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
                 self._notify(f"{self.info.name}: {self._notices.get_nowait()}")
-
-    def _conditions(self) -> str:
-        room = f"+{self._generation.thought_tokens} tokens for thoughts" if self._thinks else ""
-        merged = "system turn merged" if self._merged else ""
-        return ", ".join(each for each in (self._dialect.conditions, merged, room) if each)
 
     def _work(self, waiting: queue.SimpleQueue[Request | None], done: _Done, stop: threading.Event) -> None:
         """Draw until it is told that nothing more will come, or until the run was left."""
@@ -387,7 +385,8 @@ class RemoteModel:
         differ in how many characters, and others in how many bytes, a token holds: only a prompt that is short of
         tokens by both is cut.
         """
-        sent, size = _characters(prompt), _bytes(prompt)
+        shown = _shown(prompt)
+        sent, size = len(shown), len(shown.encode("utf-8", "replace"))
         if not tokens or sent < LEAST_HELD:
             return False
         with self._lock:
@@ -499,10 +498,18 @@ class RemoteModel:
             except HttpFailure as failure:
                 if not merged and _SYSTEM_REFUSED.search(failure.said):
                     self._merged = True
-                elif not self._needs_room(request, room, _ran_out(failure)) and not self._dialect.learn(failure, asked):
+                # The last are OpenAI's words for an answer that its thoughts left no room.
+                elif not (
+                    self._needs_room(request, room, failure.said if "limit was reached" in failure.said else "")
+                    or self._dialect.learn(failure, asked)
+                ):
                     raise
             else:
-                if not self._needs_room(request, room, self._thought(answer)):
+                spent = ""  # the thoughts that took all the room, where it was used up
+                if answer.finish_reason == "length":
+                    thoughts, text, _ = parted(answer.text, formats(self._generation.thought_tag))
+                    spent = answer.thoughts or thoughts or ("" if text.strip() else "nothing else")
+                if not self._needs_room(request, room, spent):
                     break
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * room)
         if len(answer.text) > most:
@@ -547,16 +554,6 @@ class RemoteModel:
                 self._notices.put(f"The model thinks before it answers, and is given {more}.")
         return True
 
-    def _thought(self, answer: Answer) -> str:
-        """Return the thoughts on which an answer's limit was spent; empty where it was not spent on thoughts.
-
-        An answer that reached its limit without any text gives `nothing else`.
-        """
-        if answer.finish_reason != "length":
-            return ""
-        thoughts, text, _ = parted(answer.text, formats(self._generation.thought_tag))
-        return answer.thoughts or thoughts or ("" if text.strip() else "nothing else")
-
     def _sent(self, prompt: Prompt) -> str:
         """Return a prompt as the server is given it, for the record: its own template is not ours to see."""
         if prompt.infill is not None:
@@ -574,7 +571,9 @@ class RemoteModel:
             asked: dict[str, object] = dict(zip(names, (prompt.infill.before, prompt.infill.after), strict=True))
             asked |= {"n_predict": room, "prompt": ""} if self._gaps else {}
         elif is_plain(prompt.messages):
-            asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
+            # Only a line outside the answer's block can begin so.
+            outside = ("\ndef ", "\nclass ") if prompt.block is not None and prompt.block.indentation else ()
+            asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *outside]}
         elif self._style == "completion":
             asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
@@ -648,29 +647,7 @@ class _Hearing:
             self.hear(answer.text, answer.thoughts)
 
 
-def _ran_out(failure: HttpFailure) -> str:
-    """OpenAI's words for the same."""
-    return failure.said if "limit was reached" in failure.said else ""
-
-
-def _characters(prompt: Prompt) -> int:
-    return sum(map(len, _texts(prompt)))
-
-
-def _bytes(prompt: Prompt) -> int:
-    return sum(len(text.encode("utf-8", "replace")) for text in _texts(prompt))
-
-
-def _texts(prompt: Prompt) -> list[str]:
+def _shown(prompt: Prompt) -> str:
+    """Return all that a prompt shows, as one text that is only measured."""
     gap = prompt.infill
-    return [*(message.content for message in prompt.messages), *((gap.before, gap.after) if gap else ())]
-
-
-def _label(name: str) -> str:
-    """Return a model's name for people; llama-server calls it by the path of its file."""
-    return file_label(PurePath(name).name) if name.endswith(".gguf") else name
-
-
-def _outside(prompt: Prompt) -> tuple[str, ...]:
-    """Stop texts that only a line outside the answer's block can begin with."""
-    return ("\ndef ", "\nclass ") if prompt.block is not None and prompt.block.indentation else ()
+    return "".join([*(message.content for message in prompt.messages), *((gap.before, gap.after) if gap else ())])

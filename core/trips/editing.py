@@ -46,7 +46,7 @@ class EditingTrip(RoundTrip):
     def __init__(
         self, source: EditFile | EditHistory, settings: RunSettings, notify: Notify, tests: CommitTests | None = None
     ) -> None:
-        """With `tests`, what is no exact match may still pass."""
+        """Draw from `source`; with `tests`, what is no exact match may still pass."""
         super().__init__(settings)
         self._source = source
         self._notify = notify
