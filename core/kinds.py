@@ -610,25 +610,25 @@ TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)
 
 def task(name: str) -> Kind:
     """Return the kind of that name. Raises UserError naming those there are."""
-    if (kind := known(name)) is None:
+    if (kind := kind_of(name)) is None:
         raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
     return kind
 
 
-def known(name: str) -> Kind | None:
+def kind_of(name: str) -> Kind | None:
     """Return the kind of a stored run, None where this version does not know it."""
     return IMPORTED if name == IMPORTED.name else TASKS.get(name)
 
 
 def noun(name: str) -> str:
     """Return the noun for one item of a stored run, whatever its task."""
-    kind = known(name)
+    kind = kind_of(name)
     return kind.noun if kind else "item"
 
 
 def role_title(name: str, role: str) -> str:
     """Return the title of a role's samples in a task."""
-    kind = known(name)
+    kind = kind_of(name)
     names = kind.roles if kind else {}
     return names[role].title if role in names else role
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QDialog, QMainWindow, QMenu
 
 from rtc_inspector import resources
-from rtc_inspector.core.kinds import known
+from rtc_inspector.core.kinds import kind_of
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.gateway import Gateway, Scribe
@@ -330,7 +330,7 @@ class MainWindow(QMainWindow):
     def _note_overview(self, overview: Overview) -> None:
         self.run_lists.note(overview, self.commands["resume"])
         if overview.run is not None and not self.labelling.blind:
-            kind = known(overview.run.task)
+            kind = kind_of(overview.run.task)
             self.commands["describe"].setEnabled(kind is not None and kind.describable)
         self._offer_unfinished(overview)
         self.queueing.note_runs(overview.runs)

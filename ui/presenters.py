@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from pkgutil import resolve_name
 
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds import Kind, RoleName, article, counted, known, task
+from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, task
 from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
@@ -206,7 +206,7 @@ class Node:
 def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
     """Return the samples of an item as a tree, in the order they are shown."""
     by_id = {sample.id: sample for sample in samples}
-    kind = known(item.task)
+    kind = kind_of(item.task)
     remarks = _remarks(kind, samples)
     chained = kind is not None and any(named.by_round for named in kind.roles.values())
 
@@ -255,7 +255,7 @@ def sample_name(task: str, sample: SampleRow) -> str:
 
 def _named(task: str, role: str) -> RoleName | None:
     """Return what a method calls its samples of a role; None for a method or role that is not known here."""
-    kind = known(task)
+    kind = kind_of(task)
     return kind.roles.get(role) if kind is not None else None
 
 
@@ -282,7 +282,7 @@ def role_name(name: str, role: str, number: int = 0) -> str:
 
 def sign_words(task: str, role: str) -> str:
     """Return what the sign in brackets after the name of a role's samples stands for; empty where it has none."""
-    kind, named = known(task), _named(task, role)
+    kind, named = kind_of(task), _named(task, role)
     if kind is None or named is None:
         return ""
     words = f"{named.sign} is how papers write {article(named.title)} of {article(kind.noun)}"

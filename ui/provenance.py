@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rtc_inspector.core.kinds import known, noun
+from rtc_inspector.core.kinds import kind_of, noun
 from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.rows import RunRow
 
@@ -32,7 +32,7 @@ def provenance(run: RunRow) -> Groups:
     models, config = _json(run.model_json), _json(run.config_json)
     forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
     words = changed_words(run.task, str(config.pop("prompts", "")))
-    kind = known(run.task)
+    kind = kind_of(run.task)
 
     def own(values: Mapping[str, Any], part: str = "") -> dict[str, Any]:
         """Return what says something to runs of this method; to one that is not known here, everything."""

@@ -70,12 +70,12 @@ class HttpFailure(Exception):
         passing: whether trying again may help.
         wait: seconds the server asks for; 0 when it does not say.
         status: of HTTP; 0 when there was no answer.
-        said: the server's own words at greater length than in the sentence, and the field that it complains of.
+        details: the server's own words at greater length than in the sentence, and the field that it complains of.
     """
 
-    def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0, said: str = "") -> None:
+    def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0, details: str = "") -> None:
         super().__init__(sentence)
-        self.sentence, self.passing, self.wait, self.status, self.said = sentence, passing, wait, status, said
+        self.sentence, self.passing, self.wait, self.status, self.details = sentence, passing, wait, status, details
 
 
 class _Deadline:
@@ -296,8 +296,8 @@ class _Events:
         if not isinstance(event, dict):
             raise HttpFailure("The server's answer is not a completion.", passing=True, status=200)
         if event.get("error"):
-            words, said = _words(event)
-            raise HttpFailure(f"The server broke off its answer{words}.", passing=True, status=200, said=said)
+            words, details = _words(event)
+            raise HttpFailure(f"The server broke off its answer{words}.", passing=True, status=200, details=details)
         self._seen |= {"model": event["model"]} if event.get("model") else {}
         event = _usual(event)
         self._seen |= {"usage": event["usage"]} if event.get("usage") else {}
@@ -322,11 +322,11 @@ def _refusal(response: Response) -> HttpFailure:
 
     status, reason = response.status_code, f" {_line(response.reason_phrase)}".rstrip()
     try:
-        words, said = _words(json.loads(next(response.iter_raw(PIECE), b"")))
+        words, details = _words(json.loads(next(response.iter_raw(PIECE), b"")))
     except (httpx2.HTTPError, ValueError, RecursionError):
-        words, said = "", ""
+        words, details = "", ""
     sentence = f"The server answered with status {status}{reason}{words}."
-    return HttpFailure(sentence, status in PASSING, _wait(response.headers.get("Retry-After", "")), status, said)
+    return HttpFailure(sentence, status in PASSING, _wait(response.headers.get("Retry-After", "")), status, details)
 
 
 def _wait(asked: str) -> float:
@@ -365,8 +365,8 @@ def _words(whole: Any) -> tuple[str, str]:
     error = whole.get("error") if isinstance(whole, dict) else None
     field = error.get("param") if isinstance(error, dict) else None
     words = _line(found).rstrip(".") if isinstance(found, str) else ""
-    said = f"{found if isinstance(found, str) else ''} '{field}'" if isinstance(field, str) else str(found)
-    return f": {words}" if words else "", said[:PIECE]
+    details = f"{found if isinstance(found, str) else ''} '{field}'" if isinstance(field, str) else str(found)
+    return f": {words}" if words else "", details[:PIECE]
 
 
 def _line(words: str) -> str:
@@ -526,10 +526,10 @@ class Dialect:
 
 def refuses(failure: HttpFailure, name: str) -> bool:
     """Return whether a failure is the server's refusal of that very field."""
-    said = failure.said
-    named = re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", said)
-    if failure.status not in REFUSING or not (named or (name == "reasoning_effort" and _THINKING.search(said))):
+    details = failure.details
+    named = re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", details)
+    if failure.status not in REFUSING or not (named or (name == "reasoning_effort" and _THINKING.search(details))):
         return False
-    if said.endswith(f" '{name}'"):  # the field that the server itself names as the one it complains of
-        return not (_WINDOW.search(said) and "max" in name and not _REFUSAL.search(said))
-    return bool(_REFUSAL.search(said)) and not _WINDOW.search(said)
+    if details.endswith(f" '{name}'"):  # the field that the server itself names as the one it complains of
+        return not (_WINDOW.search(details) and "max" in name and not _REFUSAL.search(details))
+    return bool(_REFUSAL.search(details)) and not _WINDOW.search(details)

@@ -108,7 +108,7 @@ def _everywhere(extra: Sequence[Path]) -> Iterator[GgufEntry]:
     So a file that is found again elsewhere keeps the source that they know.
     """
     for folder in extra:
-        yield from _scan(folder, "folder", told=True)
+        yield from _scan(folder, "folder", named=True)
     for source, folder in usual_places(os.environ, Path.home()):
         if source == "Ollama":
             yield from _ollama(folder, source)
@@ -134,9 +134,9 @@ def _ollama(folder: Path, source: str) -> Iterator[GgufEntry]:
         yield _entry(folder / "blobs" / str(digest).replace(":", "-"), name, source)
 
 
-def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
+def _scan(folder: Path, source: str, named: bool = False) -> Iterator[GgufEntry]:
     """Yield every GGUF file under `folder`; a folder that was named and is away is itself an entry."""
-    if told and not folder.exists():
+    if named and not folder.exists():
         yield GgufEntry(folder, folder.name, source, None, "The folder cannot be reached just now.")
     if folder.is_file():
         yield _entry(folder, folder.stem, source)

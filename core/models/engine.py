@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from rtc_inspector.core.generation import Generation
 from rtc_inspector.core.models.answers import FORMATS, Ending, Format, TextStream
 
 
@@ -113,18 +114,6 @@ def loops(tokens: Sequence[int]) -> bool:
         if tail[period:] == tail[:-period]:
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """One answer. `finish_reason`: stop, length, loop (the same tokens over and over) or context."""
-
-    id: str
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    finish_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +289,7 @@ class Engine:
 
     # ------------------------------------------------------------------ running jobs
 
-    def run(self, jobs: Sequence[Job], listener: Listener) -> Iterator[Finished]:
+    def run(self, jobs: Sequence[Job], listener: Listener) -> Iterator[Generation]:
         """Yield each job's answer as it ends. Raises Aborted after a cancel."""
         waiting = list(jobs)
         try:
@@ -313,12 +302,12 @@ class Engine:
             for stream in self._streams.busy:
                 self._release(stream)
 
-    def _admit(self, waiting: list[Job], listener: Listener) -> Iterator[Finished]:
+    def _admit(self, waiting: list[Job], listener: Listener) -> Iterator[Generation]:
         while waiting and self._streams.free and not self._held_back:
             job, source, shared = self._streams.nearest(waiting)
             if len(job.tokens) + 1 > self.window:
                 waiting.remove(job)
-                yield Finished(job.id, "", len(job.tokens), 0, 0.0, "context")
+                yield Generation(job.id, "", "", len(job.tokens), 0, 0.0, "context")
                 continue
             stream = self._streams.place(job, source, shared)
             if stream is None:
@@ -374,7 +363,7 @@ class Engine:
 
     # ------------------------------------------------------------------ answers
 
-    def _step(self, listener: Listener) -> Iterator[Finished]:
+    def _step(self, listener: Listener) -> Iterator[Generation]:
         busy = self._streams.busy
         if not busy:
             return
@@ -416,7 +405,7 @@ class Engine:
         streams = [self._streams.all[number] for number in sorted(numbers)]
         return [Row(s.next_token if s.job else 0, len(s.held), s.number, True) for s in streams]
 
-    def _take(self, stream: Stream, token: int, listener: Listener) -> Finished | None:
+    def _take(self, stream: Stream, token: int, listener: Listener) -> Generation | None:
         job = stream.job
         assert job is not None
         if self.native.ends(token):
@@ -441,11 +430,11 @@ class Engine:
             return "context"
         return ""
 
-    def _finish(self, stream: Stream, job: Job, reason: str, listener: Listener) -> Finished:
+    def _finish(self, stream: Stream, job: Job, reason: str, listener: Listener) -> Generation:
         if rest := stream.answer.finish():
             listener.text(job.id, rest)
         seconds = time.monotonic() - stream.started
-        end = Finished(job.id, stream.answer.text, len(job.tokens), stream.written, seconds, reason)
+        end = Generation(job.id, stream.answer.text, "", len(job.tokens), stream.written, seconds, reason)
         self._release(stream)
         return end
 

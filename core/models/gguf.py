@@ -418,8 +418,8 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
     control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
     texts, by_number = {token.text for token in special}, {token.number: token.text for token in special}
     named = [by_number.get(header.fim_tokens.get(place, -1), "") for place in ("prefix", "suffix", "middle")]
-    known = next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)
-    marks = InfillMarks(*named) if all(named) else known
+    family = next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)
+    marks = InfillMarks(*named) if all(named) else family
     forged = {*control, *(astuple(marks) if marks else ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
 

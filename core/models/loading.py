@@ -173,8 +173,8 @@ def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, p
 
     file = Path(path) if path else packaged_minilm(notify)
     embedder = GgufEmbedder(file, replace(generation, context_size=None), poll=poll)
-    if said := slowed(embedder.info.build):
-        notify(said)
+    if notice := slowed(embedder.info.build):
+        notify(notice)
     return embedder
 
 

@@ -363,8 +363,8 @@ class RemoteModel:
                 return ModelError(failure.sentence, f"Leave {named} out of --extra-body, and start a new run.")
             return request.failed(failure.sentence, seconds=time.monotonic() - start)
         except Exception as error:
-            said = f"The server's answer makes no sense: {type(error).__name__}: {error}"
-            return request.failed(said, seconds=time.monotonic() - start)
+            problem = f"The server's answer makes no sense: {type(error).__name__}: {error}"
+            return request.failed(problem, seconds=time.monotonic() - start)
         return Generation(
             id=request.id,
             text=answer.text,
@@ -428,7 +428,7 @@ class RemoteModel:
             try:
                 read = self._post(request, _Hearing(request, queue.Queue(), self._stop), PROBE_SECONDS).prompt_tokens
             except HttpFailure as failure:
-                stated = STATED_WINDOW.search(failure.said)
+                stated = STATED_WINDOW.search(failure.details)
                 if failure.passing or failure.status not in LENGTH_REFUSED:
                     return
                 found = int(stated[1].replace(",", "")) if stated else 0
@@ -496,11 +496,11 @@ class RemoteModel:
             try:
                 answer = self._complete(asked, hearing, timeout or self._server.timeout)
             except HttpFailure as failure:
-                if not merged and _SYSTEM_REFUSED.search(failure.said):
+                if not merged and _SYSTEM_REFUSED.search(failure.details):
                     self._merged = True
                 # The last are OpenAI's words for an answer that its thoughts left no room.
                 elif not (
-                    self._needs_room(request, room, failure.said if "limit was reached" in failure.said else "")
+                    self._needs_room(request, room, failure.details if "limit was reached" in failure.details else "")
                     or self._dialect.learn(failure, asked)
                 ):
                     raise
@@ -513,12 +513,12 @@ class RemoteModel:
                     break
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * room)
         if len(answer.text) > most:
-            said = f"{len(answer.text):,} characters, for {room} tokens at most"
-            raise HttpFailure(f"The server's answer has {said}.", passing=False, status=200)
+            size = f"{len(answer.text):,} characters, for {room} tokens at most"
+            raise HttpFailure(f"The server's answer has {size}.", passing=False, status=200)
         first = self._answers_as = self._answers_as or answer.model
         if answer.model and answer.model != first:
-            said = f"with the model {answer.model}, where {first} had answered before"
-            raise HttpFailure(f"The server answered {said}.", passing=False, status=200)
+            which = f"with the model {answer.model}, where {first} had answered before"
+            raise HttpFailure(f"The server answered {which}.", passing=False, status=200)
         return answer
 
     def _complete(self, body: dict[str, object], hearing: _Hearing, timeout: float) -> Answer:
@@ -543,9 +543,9 @@ class RemoteModel:
         """Tokens that may come: those of the answer, and those of thoughts once the model is known to think."""
         return request.max_tokens + (self._generation.thought_tokens if self._thinks else 0)
 
-    def _needs_room(self, request: Request, room: int, said: str) -> bool:
+    def _needs_room(self, request: Request, room: int, spent_on: str) -> bool:
         """Return whether the question should be asked again with room for thoughts, which did not have any."""
-        if not said or room > request.max_tokens or request.max_tokens == 1 or not self._generation.thought_tokens:
+        if not spent_on or room > request.max_tokens or request.max_tokens == 1 or not self._generation.thought_tokens:
             return False
         with self._lock:
             if not self._thinks:
@@ -601,14 +601,15 @@ class RemoteModel:
 
     def _thinking(self) -> dict[str, object]:
         """Return the fields that say whether and how much to think: a template's own switch, and OpenAI's word."""
-        told = self._generation.thinking
-        if told == "free":
+        thinking = self._generation.thinking
+        if thinking == "free":
             return {}
-        if told == "off":
+        if thinking == "off":
             # Ollama hands nothing on to a template, and knows `none`; others refuse that word, which is not theirs.
-            effort = {"reasoning_effort": "none"} if self._kind == OLLAMA else {}
-            return {"chat_template_kwargs": {"enable_thinking": False}, **effort}
-        return {"chat_template_kwargs": {"enable_thinking": True, "reasoning_effort": told}, "reasoning_effort": told}
+            none = {"reasoning_effort": "none"} if self._kind == OLLAMA else {}
+            return {"chat_template_kwargs": {"enable_thinking": False}, **none}
+        effort = {"reasoning_effort": thinking}
+        return {"chat_template_kwargs": {"enable_thinking": True, **effort}, **effort}
 
 
 _Done = queue.Queue[Generation | ModelError | tuple[str, str]]

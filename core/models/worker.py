@@ -131,7 +131,7 @@ class Session:
         for end in self._engine.run(jobs, listener):
             for id_ in twins[end.id]:
                 seconds = end.seconds if id_ == end.id else 0.0
-                send("finished", rendered=rendered[id_], **asdict(replace(end, id=id_, seconds=seconds)))
+                send("finished", **asdict(replace(end, id=id_, rendered=rendered[id_], seconds=seconds)))
 
     def _render(self, prompt: Prompt) -> str:
         return self.renderer.render(prompt.messages, prompt.prefill, prompt.infill)

@@ -22,7 +22,7 @@ from rtc_inspector.core.models.answers import thought_tokens
 from rtc_inspector.core.run.events import MeasuresReady, Notice, SampleReady, ScoresReady, TextStreamed, VerdictReady
 from rtc_inspector.core.run.opening import Budget, Pace, Run
 from rtc_inspector.core.store.rows import SampleRow, Tree
-from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, Given, Step, read
+from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, FixedText, Step, read
 from rtc_inspector.core.types import Form, Item, Outcome, Verdict
 from rtc_inspector.core.waiting import result_of
 
@@ -160,9 +160,9 @@ class Growing:
             raise
         self._pool.shutdown()
 
-    def _give(self, work: Work, step: Step, source: Ask | Given) -> int:
+    def _give(self, work: Work, step: Step, source: Ask | FixedText) -> int:
         """Store a step whose text is given; the sample's id comes back."""
-        if not isinstance(source, Given):
+        if not isinstance(source, FixedText):
             raise TypeError("A step without a given text needs a model.")
         generation = Generation("", source.text if source.raw is None else source.raw, "", 0, 0, 0.0, "written")
         sample = self._sample(work.item, step, generation, Extraction(source.text, source.how))
@@ -224,7 +224,7 @@ class Growing:
     def _unmade(self, named: Sequence[tuple[Work, Step]]) -> list[tuple[Work, Step, Ask]]:
         """Store what is given, or made in another run of the series; the rest is for a model."""
         for work, step in named:
-            if isinstance(step.source, Given):
+            if isinstance(step.source, FixedText):
                 self._give(work, step, step.source)
         wanted = [(work, step, step.source) for work, step in named if isinstance(step.source, Ask)]
         return [each for each in wanted if not self._take_made(*each[:2])]

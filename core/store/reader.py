@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, Self
 
 from rtc_inspector.core.errors import Bug, StoreError
-from rtc_inspector.core.kinds import known, task
+from rtc_inspector.core.kinds import kind_of, task
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store import coding
 from rtc_inspector.core.store.files import canonical, explained, is_claimed, open_readable
@@ -162,7 +162,7 @@ class Reader:
 
     def _roles(self, item_id: int) -> Sequence[str]:
         asked = self._rows("SELECT r.task FROM items i JOIN runs r ON r.id = i.run_id WHERE i.id = ?", item_id)
-        kind = known(asked[0]["task"]) if asked else None
+        kind = kind_of(asked[0]["task"]) if asked else None
         return tuple(kind.roles) if kind is not None else ()
 
     def drawn(self, run_id: int) -> dict[str, ItemRow]:
@@ -273,7 +273,7 @@ class Reader:
         """
         with self._snapshot():
             scores = self._values(SCORES_OF_RUN, run_id)
-            kind = known(self._run(run_id)["task"])
+            kind = kind_of(self._run(run_id)["task"])
             roles = [role for role, named in kind.roles.items() if named.answers] if kind is not None else []
             asked: dict[str, int | str] = {"run": run_id, "roles": json.dumps(roles)}
             if of is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rtc_inspector.core.generation import Sample
-from rtc_inspector.core.kinds import counted, known, noun, task
+from rtc_inspector.core.kinds import counted, kind_of, noun, task
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.types import NEAR_LIMIT, Estimate, Form, Item, Outcome, TestResult, Verdict, tests_not_asked
 from rtc_inspector.core.types import NOTHING as NOTHING
@@ -197,7 +197,7 @@ class RunRow:
     @property
     def remarks(self) -> list[str]:
         """Return what is to be known of its figures, each with the number of items or verdicts it is true of."""
-        kind, remarks = known(self.task), []
+        kind, remarks = kind_of(self.task), []
         for measure in kind.averaged if kind is not None else ():
             score = self.scores.get(measure.name, NOTHING)
             if measure.remark and score.value:

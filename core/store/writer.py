@@ -433,7 +433,7 @@ class Store:
 
     def _form(self, item_id: int, role: str) -> Form:
         sql = "SELECT r.task FROM items i JOIN runs r ON r.id = i.run_id WHERE i.id = ?"
-        kind = kinds.known(self._db.execute(sql, (item_id,)).fetchone()[0])
+        kind = kinds.kind_of(self._db.execute(sql, (item_id,)).fetchone()[0])
         return kind.roles[role].form if kind is not None and role in kind.roles else Form.CODE
 
     def _claim(self, run_id: int) -> None:

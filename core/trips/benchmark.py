@@ -34,7 +34,7 @@ from rtc_inspector.core.source.samples_file import Samples, WrittenProgram, read
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Given, Opened, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, FixedText, Opened, PairScore, Step, Tree, passing
 from rtc_inspector.core.trips.roundtrip import InFile, Reference, round_trip_measures
 from rtc_inspector.core.types import SIGNATURE, Item, Notify, Outcome, Problem, Report, Span, Verdict
 
@@ -67,8 +67,8 @@ class BenchmarkTrip(InFile):
 
     # ---- items
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, known, report)
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        return self._draw.items(wanted, seed, stored, report)
 
     def _item(self, problem: Problem) -> Item:
         tests, head = node_ids(problem), signature_line(problem)
@@ -320,10 +320,10 @@ class ImportedTrip:
 
     # ---- items
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         for number, problem in enumerate(self._problems.values(), start=1):
             report("reading problems", number, len(self._problems))
-            item = known.get(problem.key) or self._item(problem)
+            item = stored.get(problem.key) or self._item(problem)
             if item.reason == NOT_ATTEMPTED:
                 self._absent += 1
             elif not item.admitted:
@@ -358,14 +358,14 @@ class ImportedTrip:
         missing = tree.missing(Role.SOLVE, len(programs))
         return [Step(Role.SOLVE, index, self._given(problem, programs[index])) for index in missing]
 
-    def _given(self, problem: Problem, program: WrittenProgram) -> Given:
+    def _given(self, problem: Problem, program: WrittenProgram) -> FixedText:
         """Return the function by itself, as it is compared, and beside it all that stands in the file."""
         whole = _whole(problem, program)
         # A file's whole program and another's completion come to the same text, so that their similarities compare.
         function = function_of(whole, problem.entry)
         text = plain_code(function if function is not None else whole)
         how = "solution" if program.whole else "completion"
-        return Given(text, self._samples.author, counted=True, raw=program.text, how=(how,))
+        return FixedText(text, self._samples.author, counted=True, raw=program.text, how=(how,))
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Return the text as it is; never asked for, since no model writes here."""

@@ -50,7 +50,7 @@ from rtc_inspector.core.trips.benchmark import (
 )
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, Given, Opened, PairScore, Step, Tree
+from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree
 from rtc_inspector.core.trips.trees import (
     CROSSED,
     TOM,
@@ -297,8 +297,8 @@ class ChainTrip:
 
     # ---- items
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, known, report)
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        return self._draw.items(wanted, seed, stored, report)
 
     @property
     def available(self) -> int:
@@ -332,9 +332,9 @@ class ChainTrip:
     def _next(self, item: Item, chain: Sequence[SampleRow]) -> Step | None:
         last = chain[-1] if chain else None
         if last is None:
-            return Step(Role.FORWARD, 0, Given(item.directive or "", DOCSTRING, counted=True))
+            return Step(Role.FORWARD, 0, FixedText(item.directive or "", DOCSTRING, counted=True))
         if last.step == 0 and last.form == Form.TEXT and self._settings.chain.start == REFERENCE:
-            return Step(Role.SOLVE, 0, Given(self._problems[item.key].body_text, REFERENCE, counted=True), last.id)
+            return Step(Role.SOLVE, 0, FixedText(self._problems[item.key].body_text, REFERENCE, counted=True), last.id)
         if self._fixed_after(item, chain) is not None or (last.form == Form.CODE and last.step >= self._steps):
             return None
         if last.form == Form.TEXT:

@@ -39,7 +39,7 @@ from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.syntax import Lines
 from rtc_inspector.core.trips.judged import Judged, open_judged
 from rtc_inspector.core.trips.pool import draw_items
-from rtc_inspector.core.trips.protocol import Ask, Given, Opened, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree, passing
 from rtc_inspector.core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Region, Report, Verdict
 
@@ -112,11 +112,11 @@ class CosmeticTrip:
 
     # ---- items
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
 
         def item_of(key: str) -> Item:
-            return known.get(key) or self._item(key)
+            return stored.get(key) or self._item(key)
 
         keys, workers = self._drawn(seed, report), self._settings.oracle.workers
         return draw_items(keys, item_of, wanted, report, "admitting functions", self._dropped, workers)
@@ -236,9 +236,9 @@ class CosmeticTrip:
             return []
         original = self._original(item)
         found = [*self._tasks(item, tree, original, 0, None)]
-        made = tree.whole(Role.TRANSFORM)
-        taken = {sample.index for sample in made}
-        seen = {(sample.author, sample.text) for sample in made}
+        variants = tree.whole(Role.TRANSFORM)
+        taken = {sample.index for sample in variants}
+        seen = {(sample.author, sample.text) for sample in variants}
         described = next((row for row in tree.whole(Role.FORWARD) if row.index == 0), None)
         for number, change, _ in self._changes(item):
             if number in taken or (change == DOCUMENT and described is None):
@@ -251,8 +251,8 @@ class CosmeticTrip:
                 continue  # another seed has made the same variant
             seen.add((change, version.text))
             parent = described.id if described is not None and change == DOCUMENT else None
-            found.append(Step(Role.TRANSFORM, number, Given(version.text, change, counted=True), parent))
-        for sample in made:
+            found.append(Step(Role.TRANSFORM, number, FixedText(version.text, change, counted=True), parent))
+        for sample in variants:
             if sample.passes:
                 version = self._version_of(item, sample, tree)
                 if isinstance(version, Version):

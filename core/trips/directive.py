@@ -63,8 +63,8 @@ class DirectiveTrip:
 
     # ---- items
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        for item in self._draw.items(wanted, seed, known, report):
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        for item in self._draw.items(wanted, seed, stored, report):
             if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
                 self._remarks.append(

@@ -52,15 +52,15 @@ class EditingTrip(RoundTrip):
         self._notify = notify
         self._tests = tests
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw edits until enough are admitted: all, or with tests those that tests notice.
 
         Stored ones come first, as they were drawn first, and hold all that is needed: git may have lost them since.
         """
         admitted = 0
-        fresh = (edit_item(edit) for edit in self._source.draw(seed, report) if edit.key not in known)
+        fresh = (edit_item(edit) for edit in self._source.draw(seed, report) if edit.key not in stored)
         new = fresh if self._tests is None else map(self._tests.admit, fresh)
-        for item in chain(known.values(), new):
+        for item in chain(stored.values(), new):
             yield item
             admitted += item.admitted
             report("sampling edits", admitted, wanted)

@@ -138,7 +138,7 @@ def _of_items(problem: str, keys: Mapping[str, str]) -> str:
     """
     named = {Path(path).stem: key for path, key in keys.items()}
 
-    def known(found: re.Match[str]) -> str:
+    def as_item(found: re.Match[str]) -> str:
         item = named.get(found["stem"] or found["own"])
         if item is None:
             return found[0]
@@ -146,7 +146,7 @@ def _of_items(problem: str, keys: Mapping[str, str]) -> str:
             return item
         return f"test {int(found['number']) + 1} of {item}" if found["number"] else f"the tests of {item}"
 
-    return _TEST.sub(known, problem.replace("the project's ", "their ").replace("The project's ", "Their "))
+    return _TEST.sub(as_item, problem.replace("the project's ", "their ").replace("The project's ", "Their "))
 
 
 @contextmanager

@@ -80,8 +80,8 @@ class NotebookTrip(InFile):
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
         self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, known, report)
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        return self._draw.items(wanted, seed, stored, report)
 
     def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
         cell, files = written

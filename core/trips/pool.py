@@ -12,22 +12,22 @@ from rtc_inspector.core.source.edits import rank
 from rtc_inspector.core.types import Item, Report
 from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+T = TypeVar("T")
+R = TypeVar("R")
 AHEAD = 4
 """Items for each judge that are looked at ahead of the next."""
 
 
 def in_order(
-    function: Callable[[Given], Made], values: Iterable[Given], workers: int, poll: Poll = no_poll
-) -> Generator[Made, None, None]:
+    function: Callable[[T], R], values: Iterable[T], workers: int, poll: Poll = no_poll
+) -> Generator[R, None, None]:
     """Yield results as `map` does, with `workers` calls under way; closing it early drops those that have not begun.
 
     Raises what `function` raises, at the place where its result would stand, and what `poll` raises. Calls that run
     then are not waited for.
     """
     pool = ThreadPoolExecutor(workers, thread_name_prefix="pool")
-    waiting: deque[Future[Made]] = deque()
+    waiting: deque[Future[R]] = deque()
     try:
         for value in values:
             waiting.append(pool.submit(function, value))
@@ -41,8 +41,8 @@ def in_order(
 
 
 def draw_items(
-    keys: Iterable[Given],
-    item_of: Callable[[Given], Item],
+    keys: Iterable[T],
+    item_of: Callable[[T], Item],
     wanted: int,
     report: Report,
     stage: str,
@@ -96,22 +96,22 @@ def _is_admitted(future: Future[Item]) -> bool:
     return future.exception() is None and future.result().admitted
 
 
-class Draw(Generic[Given]):
+class Draw(Generic[T]):
     """Items that are made of what a file holds, e.g. its problems; it remembers which of them were dropped."""
 
     def __init__(
-        self, sources: Mapping[str, Given], item_of: Callable[[Given], Item], stage: str, workers: int | None = None
+        self, sources: Mapping[str, T], item_of: Callable[[T], Item], stage: str, workers: int | None = None
     ) -> None:
         """`sources`: what each item is made of, by the item's key. `stage`: what `report` calls this work."""
         self._sources, self._item_of = sources, item_of
         self._stage, self._workers = stage, workers
         self._dropped: list[Item] = []
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Yield items in an order the seed decides until `wanted` are admitted; `known` ones are not made again."""
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Yield items in an order the seed decides until `wanted` are admitted; `stored` ones are not made again."""
 
         def item_of(key: str) -> Item:
-            return known.get(key) or self._item_of(self._sources[key])
+            return stored.get(key) or self._item_of(self._sources[key])
 
         keys = sorted(self._sources, key=lambda key: rank(seed, key))
         return draw_items(keys, item_of, wanted, report, self._stage, self._dropped, self._workers)

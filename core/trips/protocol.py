@@ -44,7 +44,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FixedText:
     """The text of a step that no model of the run makes.
 
     Attributes:
@@ -73,7 +73,7 @@ class Step:
 
     role: str
     index: int
-    source: Ask | Given
+    source: Ask | FixedText
     parent: int | None = None
     round: int = 0
 
@@ -96,10 +96,10 @@ def passing(rows: Iterable[SampleRow]) -> list[bool]:
 class Trip(Protocol):
     """One method on one opened source. All of it is pure but `items` and `judge`."""
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Yield items, dropped ones with their reason, until `wanted` are admitted or none is left.
 
-        The order depends on `seed` alone. `known` holds items stored by an earlier part of the run, by key:
+        The order depends on `seed` alone. `stored` holds items stored by an earlier part of the run, by key:
         they are yielded as they are, without judging them again.
         """
 

@@ -23,7 +23,7 @@ from rtc_inspector.core.models.extraction import extract_code, extract_descripti
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, FixedText, PairScore, Step, Tree, passing
 from rtc_inspector.core.types import Form, Item, Verdict
 
 if TYPE_CHECKING:  # what judges by tests loads a parser, which exact match needs not
@@ -50,8 +50,8 @@ class RoundTrip(ABC):
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        made = sum(task(self.settings.task).samples(self.settings).values())
-        return made + len(self.references(item)) * self.settings.backward_samples
+        by_models = sum(task(self.settings.task).samples(self.settings).values())
+        return by_models + len(self.references(item)) * self.settings.backward_samples
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return steps for descriptions, words by people, then code from each and from the uninformative utterance."""
@@ -181,4 +181,4 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
 
 
 def _written(index: int, text: str, author: str) -> Step:
-    return Step(Role.FORWARD, index, Given(text, author))
+    return Step(Role.FORWARD, index, FixedText(text, author))

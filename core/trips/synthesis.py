@@ -45,7 +45,7 @@ class SynthesisTrip(InFile):
         self._candidates = self._disjoint = 0
         self._dropped: list[Item] = []
 
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         from rtc_inspector.core.regions.candidates import find_regions
 
@@ -61,7 +61,7 @@ class SynthesisTrip(InFile):
 
         def item_of(region: Region) -> Item:
             key = f"{region.path}:{region.span.start}-{region.span.end}"
-            return known.get(key) or admit(region, judged.files[region.path], judged.oracle)
+            return stored.get(key) or admit(region, judged.files[region.path], judged.oracle)
 
         drawn = iter(draw(found.regions, seed, self._region.allow_overlap))
         if self._region.short_first:

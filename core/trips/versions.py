@@ -116,9 +116,9 @@ class Rewriting:
         """Return why transformations leave the function at `start` as it is, by name."""
         found: dict[str, str] = {}
         for change, transformation in TRANSFORMATIONS.items():
-            made = transformation(self._program, path, start, seed)
-            if isinstance(made, Refused):
-                found[change] = made.reason
+            rewritten = transformation(self._program, path, start, seed)
+            if isinstance(rewritten, Refused):
+                found[change] = rewritten.reason
         refused = undocumented(self._program, path, start)
         return found | ({DOCUMENT: refused.reason} if refused else {})
 
@@ -130,15 +130,15 @@ class Rewriting:
         for change in filter(None, wanted.change.split(TOGETHER)):
             if texts:
                 program = Program({path: texts.get(path, file.text) for path, file in self._files.items()})
-            made = _made(program, wanted, change, at)
-            if isinstance(made, Refused):
-                return made
-            texts |= {path: made.text(path, program.files[path]) for path in made.edits}
+            rewritten = _made(program, wanted, change, at)
+            if isinstance(rewritten, Refused):
+                return rewritten
+            texts |= {path: rewritten.text(path, program.files[path]) for path in rewritten.edits}
             places = [
-                (place if place is None else made.place(wanted.path, place), made.renamed.get(name, name))
+                (place if place is None else rewritten.place(wanted.path, place), rewritten.renamed.get(name, name))
                 for place, name in places
             ]
-            moved = made.place(wanted.path, at)
+            moved = rewritten.place(wanted.path, at)
             at = -1 if moved is None else moved
         files = {path: replace(self._files[path], text=text) for path, text in texts.items()}
         home = files.get(wanted.path, self._files[wanted.path])
@@ -146,8 +146,8 @@ class Rewriting:
         if function is None:
             return Refused("it cannot be found again in its file")
         others = tuple(changed(self._files[path], text) for path, text in texts.items() if path != wanted.path)
-        known = tuple((place, name) for place, name in places if place is not None)
-        return Version(wanted.change, home, function, known, others)
+        kept = tuple((place, name) for place, name in places if place is not None)
+        return Version(wanted.change, home, function, kept, others)
 
     def _hidden(self, wanted: Wanted) -> list[tuple[int, str]]:
         """Draw the names to hide in the original, with their places, from those that stand there more than once."""

@@ -414,10 +414,10 @@ def test_what_two_questions_under_way_find_refused_is_renamed_once_and_asked_for
     dialect = Dialect(said.append)
     asked = dialect.fitted({"max_tokens": 9, "stream": True})
     openai = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
-    refusal = HttpFailure("", False, status=400, said=openai)
+    refusal = HttpFailure("", False, status=400, details=openai)
     assert dialect.learn(refusal, asked) and dialect.learn(refusal, asked)
     assert dialect.fitted({"max_tokens": 9}) == {"max_completion_tokens": 9} and len(said) == 1
-    unknown = HttpFailure("", False, status=400, said="Unknown field foo. Supported parameters: seed, stream.")
+    unknown = HttpFailure("", False, status=400, details="Unknown field foo. Supported parameters: seed, stream.")
     tries = 0
     while tries < 5 and dialect.learn(unknown, dialect.fitted({"max_tokens": 9, "seed": 1, "stream": True})):
         tries += 1

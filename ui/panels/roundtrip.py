@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, known
+from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, kind_of
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
 from rtc_inspector.ui.panels.pieces import Badge, CardScroll, CodePeek, EmptyState
@@ -413,7 +413,7 @@ class RoundTripPanel(QWidget):
 
 
 def _describable(item: ItemRow) -> bool:
-    kind = known(item.task)
+    kind = kind_of(item.task)
     return item.admitted and kind is not None and kind.describable
 
 

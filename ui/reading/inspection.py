@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from rtc_inspector.core.kinds import known as known_kind
+from rtc_inspector.core.kinds import kind_of
 from rtc_inspector.core.run.events import (
     Event,
     ItemReady,
@@ -190,7 +190,7 @@ class Trace:
 
     def grown(self, item: ItemRow, heard: Iterable[Stored]) -> Trace:
         """Return this with what was stored of the region since; what is known already changes nothing."""
-        kind = known_kind(item.task)
+        kind = kind_of(item.task)
         tree = Tree(self.samples, roles=kind.roles if kind is not None else ())
         for event in heard:
             match event:

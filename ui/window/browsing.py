@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from rtc_inspector.core.figures import Link
-from rtc_inspector.core.kinds import known, task
+from rtc_inspector.core.kinds import kind_of, task
 from rtc_inspector.core.run.events import Event, ItemReady, SampleReady, TextStreamed
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
@@ -438,7 +438,7 @@ class Browsing(QObject):
         self._rest.stop()
         run, self._unread = self._unread, None
         if run is not None:
-            kind = known(run.task)
+            kind = kind_of(run.task)
             root = self._inspection.looked_at.project or Path(run.project_root)
             self._project.open(root, kind is None or kind.source.python)
         self.settled.emit()
