@@ -13,14 +13,14 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -78,35 +78,6 @@ class HttpFailure(Exception):
         self.sentence, self.passing, self.wait, self.status, self.details = sentence, passing, wait, status, details
 
 
-class _Deadline:
-    """Shuts the connections of one exchange when its time is over; who reads from them then sees their end.
-
-    The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
-    """
-
-    def __init__(self, seconds: float, sockets: Collection[socket.socket]) -> None:
-        self.over = False
-        self._sockets = sockets
-        self._timer = threading.Timer(seconds, self.end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._timer.cancel()
-
-    def end(self) -> None:
-        self.over = True
-        for connection in tuple(self._sockets):
-            with suppress(OSError):
-                # Closed without lingering: a server that goes on writing is to notice at once that nobody reads.
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                # Not an encrypted connection's own way, which another thread may not take while one reads.
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-
 class Line:
     """A connection to one server, kept from question to question. For one thread at a time; `end` may come from any."""
 
@@ -116,35 +87,38 @@ class Line:
         self._headers |= {"Authorization": f"Bearer {key}"} if key else {}
         self._client: Client | None = None
         self._sockets: deque[socket.socket] = deque(maxlen=2)  # as it is, and its encrypted form
-        self._deadline: _Deadline | None = None
-        self._connected = False
-        self.ended = False
+        self._over = self._connected = self.ended = False
 
     def ask(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None = None) -> Any:
         """Return the JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
 
         `timeout` bounds the whole exchange, also where the answer only trickles in.
         """
-        with _Deadline(timeout, self._sockets) as self._deadline:
-            if self.ended:
-                self._deadline.end()
-            kept, self._connected = self._client is not None, False
+        # The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
+        deadline = threading.Timer(timeout, self._shut)
+        deadline.daemon = True
+        kept, self._connected, self._over = self._client is not None, False, False
+        deadline.start()
+        if self.ended:
+            self._shut()
+        try:
             try:
-                try:
-                    return self._fetch(url, body, timeout, hear)
-                except HttpFailure as failure:
-                    # A kept connection may have been closed by the server in between: then it is asked once more.
-                    if not kept or self._connected or failure.status or self._deadline.over:
-                        raise
-                    return self._fetch(url, body, timeout, hear)
+                return self._fetch(url, body, timeout, hear)
             except HttpFailure as failure:
-                found = failure
-            except (ValueError, RecursionError):
-                # May be a server that is just starting: worth another try.
-                found = HttpFailure("The server's answer is not JSON.", passing=True, status=200)
+                # A kept connection may have been closed by the server in between: then it is asked once more.
+                if not kept or self._connected or failure.status or self._over:
+                    raise
+                return self._fetch(url, body, timeout, hear)
+        except HttpFailure as failure:
+            found = failure
+        except (ValueError, RecursionError):
+            # May be a server that is just starting: worth another try.
+            found = HttpFailure("The server's answer is not JSON.", passing=True, status=200)
+        finally:
+            deadline.cancel()
         if self.ended:
             found = HttpFailure("The question was given up.", passing=False)
-        elif self._deadline.over:
+        elif self._over:
             found = HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
         raise found
 
@@ -161,8 +135,17 @@ class Line:
     def end(self) -> None:
         """Give up what is being asked, now, and whatever would be asked later."""
         self.ended = True
-        if self._deadline is not None:
-            self._deadline.end()
+        self._shut()
+
+    def _shut(self) -> None:
+        """Shut the connections; who reads from them then sees their end."""
+        self._over = True
+        for connection in tuple(self._sockets):
+            with suppress(OSError):
+                # Closed without lingering: a server that goes on writing is to notice at once that nobody reads.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                # Not an encrypted connection's own way, which another thread may not take while one reads.
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def close(self) -> None:
         if self._client is not None:
@@ -174,8 +157,8 @@ class Line:
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._connected = True
             self._sockets.append(about["return_value"].get_extra_info("socket"))
-            if self._deadline is not None and self._deadline.over:  # the time ended while the connection was being made
-                self._deadline.end()
+            if self._over:  # the time ended while the connection was being made
+                self._shut()
 
     def _fetch(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
         """Send one request and return its answer. Raises HttpFailure.

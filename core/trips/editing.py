@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtc_inspector.core.errors import ProjectError, UserError
+from rtc_inspector.core.errors import Cancelled, InspectorError, ProjectError, UserError
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt
 from rtc_inspector.core.metrics.similarity import (
     bleu,
@@ -23,16 +26,16 @@ from rtc_inspector.core.metrics.similarity import (
 )
 from rtc_inspector.core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
 from rtc_inspector.core.models.extraction import extract_edit
-from rtc_inspector.core.settings import OracleSettings, RunSettings
+from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
 from rtc_inspector.core.source.edit_history import MISSING, EditHistory
 from rtc_inspector.core.source.edits import Edit, EditFile, change_kind
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip
-from rtc_inspector.core.types import OLD_LINE, Item, Notify, Outcome, Report, Verdict
+from rtc_inspector.core.types import OLD_LINE, Candidate, Item, Notify, Outcome, Region, Report, SourceFile, Verdict
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.trips.edit_tests import CommitTests
+    from rtc_inspector.core.trips.judged import Judged
 
 ORACLE = "exact-match"
 _SIZES = ((1, "1 line"), (5, "2-5 lines"), (20, "6-20 lines"))
@@ -147,7 +150,6 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if history.shallow:
             notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
         if settings.edit.tests:
-            from rtc_inspector.core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
 
             def export(commit: str, folder: Path) -> Path:
                 """Write a commit's files, and show it the packages that are installed beside what is checked out."""
@@ -237,3 +239,125 @@ def _detail(item: Item, text: str) -> str:
     pairs = zip_longest(found.split("\n"), wanted.split("\n"))
     line = next(number for number, (one, other) in enumerate(pairs, start=1) if one != other)
     return f"Differs from the new code from line {line} on."
+
+
+# --------------------------------------------------------------------------- the tests of an edit's commit
+
+_ANY = RegionSettings(coverage="any")
+
+
+@dataclass(frozen=True)
+class _OpenCommit:
+    """The commit whose tests are ready to run."""
+
+    commit: str
+    judged: Judged
+    stack: ExitStack
+
+
+class CommitTests:
+    """The stronger oracle of edits: the project's own tests as they were at an edit's commit, on an export of it.
+
+    One commit is open at a time; calls from several threads take turns. Close it when done.
+    """
+
+    def __init__(
+        self, export: Callable[[str, Path], Path], settings: OracleSettings, notify: Notify, report: Report
+    ) -> None:
+        """`export` writes a commit's files under a folder and gives the project's own folder in it."""
+        self._export = export
+        self._settings = settings
+        self._notify = notify
+        self._report = report
+        self._folder = tempfile.TemporaryDirectory(prefix="rtc-commits-")
+        self._current: _OpenCommit | None = None
+        self._turn = threading.Lock()
+        self._closed = threading.Event()
+
+    def admit(self, item: Item) -> Item:
+        """Return the item with the tests that cover its new code, or dropped with the reason.
+
+        Admitted is an edit that tests tell from its absence: with the new code they pass, with the old they do not.
+        Raises Cancelled.
+        """
+        with self._turn:
+            try:
+                file, tests, judged = self._covered(item, self._notify, self._report)
+            except Cancelled:
+                raise
+            except InspectorError as error:
+                return _dropped(item, f"the tests of its commit cannot be used: {error.problem}")
+            if file is None:
+                return _dropped(item, "its file is no Python code that tests judge")
+            if not tests:
+                return _dropped(item, "no test of its commit covers it")
+            item = replace(item, tests=tuple(tests))
+            new = judged.oracle.judge(Candidate(file, item.span, item.text), tests)
+            old = judged.oracle.judge(Candidate(file, item.span, item.old_text or ""), tests)
+        if new.outcome is not Outcome.PASS:
+            return _dropped(item, f"its own tests do not pass with it ({new.outcome}): {new.detail}")
+        if old.outcome in (Outcome.PASS, Outcome.NOT_EXECUTED, Outcome.INFRASTRUCTURE):
+            return _dropped(item, f"its tests do not notice when it is undone ({old.outcome})")
+        return item
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        with self._turn:
+            try:
+                self._heed_close()
+                # Judges work beside the run's own thread, which alone may tell of what goes on.
+                file, _, judged = self._covered(item, lambda text: None, self._heed_close)
+            except InspectorError as error:
+                return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error.problem, oracle="tests")
+            if file is None:
+                return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail="The edit's file is gone.", oracle="tests")
+            return judged.oracle.judge(Candidate(file, item.span, text), item.tests)
+
+    def close(self) -> None:
+        """Stop what runs, at once, and remove what was written; whoever waits for a turn gets none."""
+        self._closed.set()
+        # Without waiting for the turn: whoever has it may be in the middle of a long verdict, which this ends.
+        if (current := self._current) is not None:
+            current.judged.oracle.close()
+        with self._turn:
+            self._leave()
+            self._folder.cleanup()
+
+    def _heed_close(self, *_: object) -> None:
+        if self._closed.is_set():
+            raise Cancelled
+
+    def _covered(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
+        """Return the file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""
+        from rtc_inspector.core.regions.coverage import cover  # loads a parser, which exact match needs not
+
+        judged = self._open(item.origin["commit"], notify, report)
+        file = next((file for file in judged.codebase.files if file.path == item.path and not file.is_test), None)
+        if file is None or file.text[item.span.start : item.span.end] != item.text:
+            return None, (), judged
+        region = Region(item.path, item.span, item.start_line, item.end_line, item.text)
+        covered = cover([region], judged.suite.coverage, _ANY, file)
+        return file, covered[0].tests if covered else (), judged
+
+    def _open(self, commit: str, notify: Notify, report: Report) -> Judged:
+        """Open the commit's project and tests; what was learned is cached, so that coming back to it is quick."""
+        from rtc_inspector.core.trips.judged import open_judged  # as above
+
+        if self._current is None or self._current.commit != commit:
+            self._leave()
+            folder = Path(self._folder.name) / commit
+            with ExitStack() as stack:
+                stack.callback(shutil.rmtree, folder, ignore_errors=True)
+                project = self._export(commit, folder)
+                judged = open_judged(stack, project, self._settings, notify, report, python_only=False)
+                self._current = _OpenCommit(commit, judged, stack.pop_all())
+        assert self._current is not None
+        return self._current.judged
+
+    def _leave(self) -> None:
+        if self._current is not None:
+            self._current.stack.close()
+            self._current = None
+
+
+def _dropped(item: Item, reason: str) -> Item:
+    return replace(item, admitted=False, reason=reason)

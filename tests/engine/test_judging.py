@@ -21,8 +21,7 @@ from rtc_inspector.core.run.opening import Pace, Parts, Run, record
 from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.edit_tests import CommitTests
-from rtc_inspector.core.trips.editing import EditingTrip
+from rtc_inspector.core.trips.editing import CommitTests, EditingTrip
 from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 
