@@ -206,12 +206,7 @@ def _without_comment_signs(text: str) -> str:
 
 
 def unfenced(
-    text: str,
-    prefill: str,
-    steps: list[str],
-    names: Collection[str] = (),
-    but: str = "",
-    language: Language = PYTHON,
+    text: str, prefill: str, steps: list[str], names: Collection[str] = (), but: str = "", language: Language = PYTHON
 ) -> str:
     """Return the content of the code block that answers; an unterminated one runs to the end.
 

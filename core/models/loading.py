@@ -54,10 +54,7 @@ NO_LIST = (404, 405, 501)
 
 
 def open_endpoint(
-    settings: EndpointSettings,
-    generation: ModelSettings,
-    poll: Poll = no_poll,
-    notify: Notify = lambda text: None,
+    settings: EndpointSettings, generation: ModelSettings, poll: Poll = no_poll, notify: Notify = lambda text: None
 ) -> RemoteModel:
     """Ask the server what it serves, and make a model of it; `poll` is called on the way, raising from it gives up.
 

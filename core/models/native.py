@@ -80,13 +80,7 @@ class NativeModel:
     """One loaded model and its current context."""
 
     def __init__(
-        self,
-        path: Path,
-        gpu_layers: int,
-        threads: int,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        extra_buffers: bool = True,
+        self, path: Path, gpu_layers: int, threads: int, top_k: int = 0, top_p: float = 1.0, extra_buffers: bool = True
     ) -> None:
         """Load the weights. Raises RuntimeError when llama.cpp refuses.
 

@@ -178,10 +178,7 @@ def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo
         wanted = todo_comment(words, indent, shot.description)
         there = wanted if layout == PAPER else indent + words.placeholder
         question = _backward_question(words, f"{before}\n{there}\n{after}", wanted, layout)
-        turns += [
-            Message("user", question),
-            Message("assistant", f"{words.answer_start}{region}{words.answer_end}"),
-        ]
+        turns += [Message("user", question), Message("assistant", f"{words.answer_start}{region}{words.answer_end}")]
     file = "\n".join([*excerpt.before, *place, *excerpt.after])
     return Prompt(
         (*turns, Message("user", _backward_question(words, file, todo, layout))),

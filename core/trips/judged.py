@@ -108,13 +108,7 @@ def open_judged(
 
 
 def open_written(
-    stack: ExitStack,
-    root: Path,
-    settings: OracleSettings,
-    notify: Notify,
-    report: Report,
-    problem: str,
-    remedy: str,
+    stack: ExitStack, root: Path, settings: OracleSettings, notify: Notify, report: Report, problem: str, remedy: str
 ) -> Judged:
     """Open a project that was written from a file of items. Raises UserError: `problem` and why, and `remedy`.
 
