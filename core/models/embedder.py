@@ -36,7 +36,7 @@ LONGEST = 2048
 class GgufEmbedder:
     """Implements `core.generation.Embedder`. One caller thread at a time."""
 
-    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, poll: Poll = no_poll) -> None:
+    def __init__(self, path: Path, settings: ModelSettings, poll: Poll = no_poll) -> None:
         """Check the header, start the worker and load; `poll` is called on the way, raising from it gives up.
 
         Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
@@ -51,7 +51,7 @@ class GgufEmbedder:
             "threads": settings.threads or default_threads(),
             "gpu_layers": settings.gpu_layers,
         }
-        self._link = WorkerLink(path, options, silence, poll)
+        self._link = WorkerLink(path, options, SILENCE, poll)
         try:
             loaded = self._link.start()
             self._length = int(loaded["length"])

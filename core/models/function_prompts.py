@@ -50,11 +50,11 @@ SHOT = Example(
 )
 
 
-def docstring(words: str, indent: str = "    ") -> str:
+def docstring(words: str) -> str:
     """Return words as a docstring that parses whatever they hold."""
     safe = words.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     safe = safe + " " if safe.endswith('"') else safe
-    return textwrap.indent(f'"""{safe}\n"""' if "\n" in safe else f'"""{safe}"""', indent)
+    return textwrap.indent(f'"""{safe}\n"""' if "\n" in safe else f'"""{safe}"""', "    ")
 
 
 def describe_prompt(signature: str, body: str, fits: Fits, style: str, shot: Example = SHOT) -> Prompt:
@@ -146,18 +146,18 @@ def program_prompt(above: str, words: str, fits: Fits, style: str) -> Prompt:
     return write_prompt(above, words, fits, style, what=_TOO_LONG)
 
 
-def whole_program_prompt(prelude: str, words: str, fits: Fits, style: str, shot: Example = SHOT) -> Prompt:
+def whole_program_prompt(prelude: str, words: str, fits: Fits, style: str) -> Prompt:
     """Ask for a whole function, where nobody said how it begins. Raises ModelError."""
-    code = f"{shot.signature}\n{shot.body}"
+    code = f"{SHOT.signature}\n{SHOT.body}"
     if style in (CODE, INFILL):
         task = "# " + words.replace("\n", "\n# ")
-        text = f"# {shot.words}\n{code}\n\n\n" + (f"{prelude.rstrip()}\n\n\n" if prelude.strip() else "") + f"{task}\n"
+        text = f"# {SHOT.words}\n{code}\n\n\n" + (f"{prelude.rstrip()}\n\n\n" if prelude.strip() else "") + f"{task}\n"
         prompt = Prompt((Message(PLAIN, text),), stop=("\n\n\n", "\n# "))
     else:
         given = f"This stands above it:\n{fenced(prelude)}\n\n" if prelude.strip() else ""
         turns = (
             Message("system", _WRITE_ALL),
-            Message("user", shot.words),
+            Message("user", SHOT.words),
             Message("assistant", fenced(code)),
             Message("user", given + words),
         )

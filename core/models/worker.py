@@ -118,9 +118,14 @@ class Session:
     def _generate(self, requests: Sequence[Request], send: Send) -> None:
         rendered = {request.id: self._render(request.prompt) for request in requests}
         jobs, twins = twinned([self._job(request, rendered[request.id]) for request in requests])
+
+        def to_each(event: str, id_: str, **values: object) -> None:
+            for twin in twins[id_]:
+                send(event, id=twin, **values)
+
         listener = Listener(
-            started=lambda id_: _for_each(send, "started", twins[id_]),
-            text=lambda id_, text: _for_each(send, "text", twins[id_], text=text),
+            started=lambda id_: to_each("started", id_),
+            text=lambda id_, text: to_each("text", id_, text=text),
             progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
         )
         need = max(min(self.context_size, len(job.tokens) + job.room + 1) for job in jobs)
@@ -171,11 +176,6 @@ class Session:
                 streams //= 2
 
 
-def _for_each(send: Send, event: str, ids: Sequence[str], **values: Any) -> None:
-    for id_ in ids:
-        send(event, id=id_, **values)
-
-
 # ---- the process
 
 
@@ -194,66 +194,50 @@ class Worker:
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
         while (message := self._inbox.get())["op"] != "quit":
-            if message["op"] == "load":
-                self._load(message)
-            elif message["op"] == "generate" and self._session is not None:
-                self._session.generate(message["run"], list(map(unpack_request, message["requests"])), self.send)
-            elif message["op"] == "embed" and self._vectors is not None:
-                self._embed(self._vectors, message)
+            try:
+                self._do(message)
+            except ModelError as error:
+                self.send("refused", problem=error.problem, remedy=error.remedy)
 
     def send(self, event: str, **values: Any) -> None:
         with self._lock:
             self._sink.write(encode({"event": event} | values))
             self._sink.flush()
 
-    def _load(self, message: Wire) -> None:
-        try:
-            if message.get("kind") == "embedding":
-                self._vectors = VectorSession(message)
-                description = self._vectors.description()
-            else:
-                self._session = Session(message)
-                description = self._session.description()
-        except ModelError as error:
-            self.send("refused", problem=error.problem, remedy=error.remedy)
-        else:
-            self.send("loaded", **description)
-
-    def _embed(self, vectors: VectorSession, message: Wire) -> None:
-        try:
-            self.send("embedded", **vectors.embed(message["text"], message["pooled"]))
-        except ModelError as error:
-            self.send("refused", problem=error.problem, remedy=error.remedy)
+    def _do(self, message: Wire) -> None:
+        if message["op"] == "load" and message.get("kind") == "embedding":
+            self._vectors = VectorSession(message)
+            self.send("loaded", **self._vectors.description())
+        elif message["op"] == "load":
+            self._session = Session(message)
+            self.send("loaded", **self._session.description())
+        elif message["op"] == "generate" and self._session is not None:
+            self._session.generate(message["run"], list(map(unpack_request, message["requests"])), self.send)
+        elif message["op"] == "embed" and self._vectors is not None:
+            self.send("embedded", **self._vectors.embed(message["text"], message["pooled"]))
 
     def _read(self) -> None:
-        """Take what comes in until the pipe is closed; an error here must end the process, not only its thread."""
+        """Take what comes in until the pipe is closed: then nobody wants us any more."""
         try:
-            self._sort()
-        except BaseException:
+            for line in self._source:
+                message = decode(line)
+                if message["op"] == "cancel" and self._session is not None:
+                    self._session.cancel(message["run"])
+                elif message["op"] == "count" and self._session is not None:
+                    self._count(self._session, message["ticket"], unpack_prompt(message["prompt"]))
+                elif message["op"] not in ("cancel", "count"):
+                    self._inbox.put(message)
+        except BaseException:  # it must end the process, not only its thread
             traceback.print_exc()  # the parent shows the last line of it
             sys.stderr.flush()
             os._exit(1)
         os._exit(0)
 
-    def _sort(self) -> None:
-        """Sort what comes in, until the pipe is closed: then nobody wants us any more."""
-        for line in self._source:
-            message = decode(line)
-            if message["op"] == "cancel":
-                if self._session is not None:
-                    self._session.cancel(message["run"])
-            elif message["op"] == "count":
-                self._count(message)
-            else:
-                self._inbox.put(message)
-
-    def _count(self, message: Wire) -> None:
+    def _count(self, session: Session, ticket: int, prompt: Prompt) -> None:
         try:
-            if self._session is None:
-                raise ModelError("No model is loaded.", "Load one first.")
-            self.send("counted", ticket=message["ticket"], tokens=self._session.count(unpack_prompt(message["prompt"])))
+            self.send("counted", ticket=ticket, tokens=session.count(prompt))
         except ModelError as error:
-            self.send("counted", ticket=message["ticket"], problem=error.problem, remedy=error.remedy)
+            self.send("counted", ticket=ticket, problem=error.problem, remedy=error.remedy)
 
     def _beat(self) -> None:
         pause = threading.Event()
