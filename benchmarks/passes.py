@@ -66,7 +66,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--style", choices=("chat", "code"), default="code", help="in which the model is asked")
     parser.add_argument("--temperature", type=float, default=None, help="for every sample")
     parser.add_argument("--seconds", type=float, default=3600, help="begin no further wave after that time")
-    parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "textstream.py"])
+    parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "answers.py"])
     parser.add_argument("--sides", nargs="*", choices=("ours", "loop", "server"), help="all, unless named")
     parser.add_argument("--server", type=Path, default=None, help="path of a llama-server to compare with as well")
     parser.add_argument("--slots", type=int, default=SLOTS, help="of that server: requests it answers side by side")

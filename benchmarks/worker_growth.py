@@ -26,7 +26,7 @@ from rtc_inspector.core.types import Region, SourceFile
 
 CORE = Path(__file__).resolve().parents[1] / "core"
 FILES = [
-    CORE / "models" / name for name in ("textstream.py", "fingerprint.py", "extraction.py", "wire.py", "discovery.py")
+    CORE / "models" / name for name in ("answers.py", "gguf.py", "extraction.py", "process.py", "discovery.py")
 ]
 EARLY = 5
 
