@@ -25,9 +25,7 @@ from rtc_inspector.core.settings import ModelSettings, RegionSettings
 from rtc_inspector.core.types import Region, SourceFile
 
 CORE = Path(__file__).resolve().parents[1] / "core"
-FILES = [
-    CORE / "models" / name for name in ("answers.py", "gguf.py", "extraction.py", "process.py", "discovery.py")
-]
+FILES = [CORE / "models" / name for name in ("answers.py", "gguf.py", "extraction.py", "process.py", "discovery.py")]
 EARLY = 5
 
 

@@ -86,12 +86,8 @@ class BenchmarkTrip(InFile):
         return len(self._problems)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        if not admitted:
-            why = [*self._draw.reasons, "it holds none"][0]
-            raise ProjectError(f"No problem of this benchmark can be used: {why}.", ANOTHER_FILE)
-        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
-        few = [] if admitted >= wanted else [f"The benchmark has {counted(admitted, 'problem')} to use."]
-        return [*dropped, *few]
+        few = f"The benchmark has {counted(admitted, 'problem')} to use."
+        return self._draw.shortfall(admitted, wanted, "No problem of this benchmark can be used", ANOTHER_FILE, few)
 
     # ---- the tree
 

@@ -120,11 +120,8 @@ class NotebookTrip(InFile):
         return len(self._cells)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        if not admitted:
-            why = [*self._draw.reasons, "it holds none"][0]
-            raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
-        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
-        return dropped if admitted >= wanted else [*dropped, f"The notebook has {counted(admitted, 'cell')} to use."]
+        few = f"The notebook has {counted(admitted, 'cell')} to use."
+        return self._draw.shortfall(admitted, wanted, "No cell can be used", "Name another notebook.", few)
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("markdown", item.directive)] if item.directive else []

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Generic, TypeVar
 
+from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.source.edits import rank
 from rtc_inspector.core.types import Item, Report
 from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
@@ -118,5 +119,11 @@ class Draw(Generic[T]):
 
     @property
     def reasons(self) -> list[str]:
-        """Return why items were dropped, as they were drawn: `key: reason`."""
+        """Why items were dropped, as they were drawn: `key: reason`."""
         return [f"{item.key}: {item.reason}" for item in self._dropped]
+
+    def shortfall(self, admitted: int, wanted: int, none: str, remedy: str, few: str) -> list[str]:
+        """Return which items were dropped, and `few` where fewer than wanted are left. Raises ProjectError: `none`."""
+        if not admitted:
+            raise ProjectError(f"{none}: {[*self.reasons, 'it holds none'][0]}.", remedy)
+        return [*(f"Dropped {reason}." for reason in self.reasons), *([few] if admitted < wanted else [])]
