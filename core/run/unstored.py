@@ -15,7 +15,7 @@ from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
 from rtc_inspector.core.syntax import NEWLINE
 from rtc_inspector.core.trips.judged import learn, learned, open_named, open_oracle_of
-from rtc_inspector.core.trips.opening import opener
+from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import (
     Candidate,
     Codebase,
