@@ -246,6 +246,11 @@ def test_lines_of_a_runner_that_translates_by_itself_and_kills_its_workers_are_k
             "",
             "asks the network",
         ),
+        (  # as cargo says it
+            "echo 'error: no matching package named `criterion` found' >&2; echo using offline mode >&2; false",
+            "",
+            "asks the network.*: error: no matching package named `criterion`",
+        ),
     ],
 )
 def test_trouble_before_any_change_is_said(tmp_path: Path, script: str, source: str, problem: str) -> None:

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import groupby
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -343,7 +343,7 @@ def programs(root: Path, command: Command) -> list[str]:
         first = next((word for word in words if not re.match(r"\w+=", word)), ":")
         if "/" not in first and not (own / first).exists():
             found.append("node" if first in _NODE else first)
-    builtin = {":", "cd", "echo", "exit", "export", "set", "test", "true", "sh", "[", "env"}
+    builtin = {":", "cd", "echo", "exit", "export", "false", "set", "test", "true", "sh", "[", "env"}
     return [word for word in dict.fromkeys(found) if word not in builtin]
 
 
@@ -355,9 +355,14 @@ def _commands(line: str) -> Iterator[list[str]]:
         words = list(reading)
     except ValueError:  # a quote that is never closed: the shell says so itself
         return
-    for is_operator, group in groupby(words, lambda word: set(word) <= set(";&|()<>")):
-        if not is_operator:
-            yield list(group)
+    command = list[str]()
+    for before, word in pairwise(["", *words, ";"]):
+        if set(word) <= set(";&|()"):
+            if command:
+                yield command
+            command = []
+        elif not set(word) & set("<>") and not set(before) & set("<>"):  # no file that is read or written
+            command.append(word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,12 +405,12 @@ def tool(program: str) -> Tool | None:
 
 
 def _shown(folder: Path) -> tuple[Path, ...]:
-    """The folder, unless every sandbox shows it."""
+    """Return the folder, unless every sandbox shows it."""
     return () if str(folder).startswith(_SYSTEM) else (folder,)
 
 
 def _said(*command: str) -> str:
-    """What a tool says of itself, asked outside of any project, so that none of its files are heeded."""
+    """Return what a tool says of itself, asked outside of any project, so that none of its files are heeded."""
     try:
         variables = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": ""}
         done = subprocess.run(command, cwd="/", env=variables, capture_output=True, text=True, timeout=PATIENCE)

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,7 +28,15 @@ from rtc_inspector.core.languages.trees import first_error
 from rtc_inspector.core.oracle.cache import VerdictCache
 from rtc_inspector.core.oracle.command.commands import Command, Tools, find_tools, told
 from rtc_inspector.core.oracle.command.results import NAMED, passed_count, read_results
-from rtc_inspector.core.oracle.command.verdict import Expected, Ran, last_line, name_of, outcome_of, told_by
+from rtc_inspector.core.oracle.command.verdict import (
+    Expected,
+    Ran,
+    first_complaint,
+    last_line,
+    name_of,
+    outcome_of,
+    told_by,
+)
 from rtc_inspector.core.oracle.interpreter import Interpreter, describe, interpreter_of_image
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
 from rtc_inspector.core.oracle.sandbox.guarded import Guarded
@@ -120,7 +128,11 @@ class CommandOracle:
         self._memo = VerdictCache()
         self._confirmed: set[tuple[str, int, int]] = set()
         self._cache = JsonCache(user_cache_path("rtc-inspector") / "commands", KEPT) if settings.cache else None
-        self._module = _module_path(self._root)
+        go_mod = self._root / "go.mod"
+        about = go_mod.read_text(encoding="utf-8", errors="replace") if go_mod.is_file() else ""
+        module = re.search(r"^module\s+\"?([^\s\"]+)", about, re.MULTILINE)
+        self._module = module[1] if module else ""
+        """What Go calls the project."""
         self._test_files = {file.path for file in codebase.files if file.is_test}
         self.cpu_seconds = 0.0
 
@@ -194,6 +206,11 @@ class CommandOracle:
         whole = self._expected(warm, excluded)
         if not whole.count and command.form in NAMED:
             raise self._failed(warm, "passes no test")
+        if warm.last["exit"] and warm.results and not any(r.outcome in ("failed", "error") for r in warm.results):
+            self._notice(
+                f"`{command.name}` ends with status {warm.last['exit']} though no test fails, as it may with read-only "
+                f"packages: {last_line(warm.last)}. So may candidates that pass."
+            )
         if command.form not in NAMED:
             self._notice(
                 f"`{command.name}` tells no test by its name"
@@ -314,7 +331,7 @@ class CommandOracle:
         if last["exit"] != 0 and not any(each.outcome == "passed" for each in ran.results):
             if _NETWORK.search(said):
                 raise ProjectError(
-                    f"`{name}` asks the network, which nothing has in the sandbox: {last_line(last)}.",
+                    f"`{name}` asks the network, which nothing has in the sandbox: {first_complaint(last)}.",
                     "Install what it fetches beforehand (npm ci, go mod download, cargo fetch).",
                 )
             raise self._failed(ran, "passes no test" if ran.results else "fails before any change")
@@ -601,12 +618,11 @@ _SKIPPED = frozenset([".git", "node_modules", "target", "__pycache__", ".venv"])
 _NETWORK = re.compile(
     r"ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|[Cc]ould not resolve|dial tcp|failed to download"
     r"|module lookup disabled|attempting to make an HTTP request|network (?:is )?unreachable"
-    r"|cannot find module providing"
+    r"|cannot find module providing|using offline mode"
 )
 
 
 def _plan(root: Path, tools: Tools, interpreter: Interpreter, settings: OracleSettings) -> SessionPlan:
-    """How the process inside is started."""
     limits = Limits(settings.memory_mib, THREADS * settings.processes, settings.scratch_mib + ROOM_MIB)
     argv = (str(interpreter.executable), "-I", "-S", "-B", "-u", str(INSIDE))
     readonly = (root, INSIDE, *interpreter.readonly, *tools.readonly)
@@ -640,14 +656,6 @@ def _plan(root: Path, tools: Tools, interpreter: Interpreter, settings: OracleSe
         "most_bytes": (settings.scratch_mib + ROOM_MIB // 2) << 20,
     }
     return SessionPlan(Launch(argv, str(root), readonly, base, limits), config)
-
-
-def _module_path(root: Path) -> str:
-    """Return what Go calls the project; empty where it is none."""
-    with suppress(OSError):
-        found = re.search(r"^module\s+\"?([^\s\"]+)", (root / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
-        return found[1] if found else ""
-    return ""
 
 
 def _learned_from(value: Mapping[str, Any]) -> Learned:

@@ -71,13 +71,13 @@ def outcome_of(ran: Ran, expected: Expected, command: Command, excluded: Collect
     if last["killed"]:
         return Outcome.TIMEOUT, f"`{command.name}` went over its time limit."
     if command.build and len(ran.reply["steps"]) == 1 and last["exit"]:
-        return Outcome.SYNTAX_ERROR, f"It does not build: {_first_complaint(last)}"
+        return Outcome.SYNTAX_ERROR, f"It does not build: {first_complaint(last)}"
     bad = [each for each in ran.results if each.outcome in ("failed", "error") and name_of(each) not in excluded]
     if last["exit"] and (how := _ended_by(last["exit"], "\n".join(each.message for each in bad), said)):
         return how
     unbuilt = _NO_BUILD.search(said) or (not ran.results and command.form in COMPILED)
     if last["exit"] and unbuilt and not any(each.outcome == "failed" for each in bad):
-        return Outcome.SYNTAX_ERROR, f"It does not build: {_first_complaint(last)}"
+        return Outcome.SYNTAX_ERROR, f"It does not build: {first_complaint(last)}"
     if bad:
         detail = f"{len(bad)} of {len(ran.results)} tests failed; first {bad[0].node_id}"
         return Outcome.FAIL, f"{detail}: {said_of}" if (said_of := told_by(bad[0])) else f"{detail}."
@@ -110,7 +110,7 @@ def outcome_of(ran: Ran, expected: Expected, command: Command, excluded: Collect
 
 
 def name_of(result: TestResult) -> str:
-    """The test's own name: where it stands is not always told."""
+    """Return the test's own name: where it stands is not always told."""
     return result.node_id.rpartition("::")[2]
 
 
@@ -153,6 +153,7 @@ def last_line(step: Mapping[str, Any]) -> str:
     return f"it ended with status {step['exit']} and said nothing"
 
 
-def _first_complaint(step: Mapping[str, Any]) -> str:
+def first_complaint(step: Mapping[str, Any]) -> str:
+    """Return the first line that names an error, else the last line."""
     found = _COMPLAINT.search(f"{step['err']}\n{step['out']}")
     return found[0].strip()[:300] if found else last_line(step)
