@@ -12,7 +12,6 @@ class InspectorError(Exception):
     """
 
     def __init__(self, problem: str, remedy: str) -> None:
-        """Keep both sentences; `str()` gives them on two lines."""
         super().__init__(f"{problem}\n{remedy}")
         self.problem = problem
         self.remedy = remedy
@@ -50,7 +49,6 @@ class Cancelled(InspectorError):
     """The user asked to stop; what was finished is stored, the rest can be resumed."""
 
     def __init__(self) -> None:
-        """Say that the work can be resumed."""
         super().__init__("The run was stopped.", "Resume it to go on where it ended.")
 
 
@@ -62,5 +60,4 @@ class Bug(InspectorError):
     """A broken assumption of ours; never the user's fault."""
 
     def __init__(self, problem: str) -> None:
-        """Ask for a report."""
         super().__init__(problem, "This is a bug in RTC Inspector: please report it with the lines above.")

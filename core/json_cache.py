@@ -16,11 +16,11 @@ class JsonCache:
     """A folder of files. Trouble with it is passed over: it is only a cache."""
 
     def __init__(self, folder: Path, kept: int) -> None:
-        """Of more than `kept` files those go that were not used for longest; the folder is made when first needed."""
+        """Keep at most `kept` files, those used last; the folder is made when first needed."""
         self._folder, self._kept = folder, kept
 
     def load(self, key: str) -> Any:
-        """What is kept under `key`; None when there is nothing, or it cannot be read."""
+        """Return what is kept under `key`; None when there is nothing, or it cannot be read."""
         try:
             with gzip.open(self._file(key), "rt", encoding="utf-8") as file:
                 value = json.load(file)

@@ -205,7 +205,6 @@ def image_to_show() -> str | None:
 
 
 def _said(*command: str) -> str:
-    """Return what a program of the system prints; empty where it is not there."""
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
     return ""

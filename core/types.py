@@ -43,7 +43,6 @@ class Span:
     end: int
 
     def __len__(self) -> int:
-        """Characters inside."""
         return self.end - self.start
 
     def overlaps(self, other: Span) -> bool:
@@ -87,7 +86,7 @@ class Codebase:
     dirty: bool = False
 
     def file(self, path: str) -> SourceFile:
-        """The file at `path`. Raises KeyError."""
+        """Return the file at `path`. Raises KeyError."""
         for source in self.files:
             if source.path == path:
                 return source
@@ -236,11 +235,10 @@ class Problem:
 
     @property
     def body_text(self) -> str:
-        """The body of the reference."""
         return self.program[self.body.start : self.body.end]
 
     def with_body(self, text: str) -> str:
-        """The whole program with another body."""
+        """Return the whole program with another body."""
         return self.program[: self.body.start] + text + self.program[self.body.end :]
 
 
@@ -385,7 +383,6 @@ class Change:
 
     @property
     def new_text(self) -> str:
-        """The whole file as the tests will see it."""
         return self.file.text[: self.span.start] + self.replacement + self.file.text[self.span.end :]
 
 
@@ -400,7 +397,6 @@ class Candidate(Change):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Return one change for each file that is changed."""
         return (self, *self.others)
 
 

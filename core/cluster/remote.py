@@ -62,7 +62,6 @@ class ModelHost:
     """A local model on one host."""
 
     def __init__(self, path: str, sha256: str, settings: ModelSettings, shipped: Sequence[Any]) -> None:
-        """Open the model at `path` if it is the one of that hash, else the shipped one."""
         self._model: LocalModel | None = None
         self._ready = Ready(socket.gethostname(), __version__)
         try:
@@ -88,11 +87,9 @@ class ModelHost:
         return file
 
     def ready(self) -> Ready:
-        """Return whether it can be asked."""
         return self._ready
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Return the number of tokens in a prompt, as `Model.count_tokens` does."""
         assert self._model is not None
         return self._model.count_tokens(prompt)
 
@@ -105,7 +102,7 @@ class ModelHost:
 
 
 def packed(project: Path) -> bytes:
-    """The files of a project as one archive, for hosts where it is not."""
+    """Return the files of a project as one archive, for hosts where it is not."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
         for each in every_file(project):
@@ -117,7 +114,7 @@ class _Project:
     """The oracle of a project on this host: of the one that this process was started in, or of one that was packed."""
 
     def __init__(self, settings: OracleSettings, sent: bytes | None) -> None:
-        """Raises SandboxError on a host that has no sandbox, TargetError."""
+        """Open it. Raises SandboxError on a host that has no sandbox, TargetError."""
         root = Path.cwd() if sent is None else self._unpacked(sent)
         here = replace(settings, cluster="", workers=1)
         oracle = open_oracle(open_codebase(root), here, lambda text: None)
@@ -178,7 +175,7 @@ class JudgeHost:
             self._problem = f"{socket.gethostname()} cannot judge: {error.problem}"
 
     def ready(self) -> str:
-        """Why it cannot judge; empty when it can."""
+        """Return why it cannot judge; empty when it can."""
         return self._problem
 
     def judge(
@@ -212,7 +209,7 @@ def _failure(error: RayError) -> ModelError:
 
 
 def _patiently(poll: Poll, what: str, notify: Notify) -> Poll:
-    """`poll`, which says once that a place is still waited for: Ray itself waits forever and says nothing."""
+    """Return `poll`, made to say once that a place is still waited for: Ray itself waits forever and says nothing."""
     started, said = time.monotonic(), False
 
     def heard() -> None:
@@ -344,13 +341,12 @@ class ClusterModel:
     # ---- the Model protocol
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Tokens of the prompt after its template."""
         return int(_answer(self._actors[0].count_tokens.remote(prompt), self._heed))
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Requests on one item go to one host together, since they share most of their prompts. Nothing is streamed."""
+        """Generate on all hosts, one item on one host, for its requests share most of their prompts. Nothing is streamed."""
         self._cancelled.clear()
         items = [list(part) for _, part in groupby(requests, key=lambda request: request.id.partition("/")[0])]
         share = -(-len(items) // max(1, self.hosts))  # of items: several at a time fill a model's batches
@@ -381,7 +377,6 @@ class ClusterModel:
             raise Cancelled
 
     def cancel(self) -> None:
-        """Wait no longer."""
         self._cancelled.set()
 
     def close(self) -> None:
@@ -433,7 +428,6 @@ class ClusterOracle:
             raise
 
     def suite(self, progress: Report) -> Suite:
-        """See `core.types.Oracle`; learned when it was opened."""
         progress("learning the tests", 1, 1)
         return self._suite
 
@@ -446,7 +440,6 @@ class ClusterOracle:
         again: bool = False,
         confirm: bool = True,
     ) -> Verdict:
-        """See `core.types.Oracle`."""
         started = time.monotonic()
         actor = self._free.get()
         try:
@@ -466,7 +459,7 @@ class ClusterOracle:
 
 
 def _error(kind: str) -> type[InspectorError]:
-    """The class of that name, which a host raised: Ray itself would wrap it, host and trace and all."""
+    """Return the class of that name, which a host raised: Ray itself would wrap it, host and trace and all."""
     known = [each for base in InspectorError.__subclasses__() for each in (base, *base.__subclasses__())]
     return next((each for each in known if each.__name__ == kind), SandboxError)
 

@@ -57,7 +57,7 @@ class Address:
 
 
 def read_address(text: str) -> Address:
-    """`local`, `local:N`, `ray://HOST:PORT`, or HOST:PORT from a host of the cluster. Raises UserError."""
+    """Read `local`, `local:N`, `ray://HOST:PORT`, or HOST:PORT from a host of the cluster. Raises UserError."""
     if found := _LOCAL.fullmatch(text):
         return Address(text, workers=int(found[1] or max(1, usable_cores() - 1)))
     if found := _REMOTE.fullmatch(text):
@@ -89,7 +89,7 @@ def require_token(address: Address) -> None:
 
 
 def live_nodes() -> list[dict[str, Any]]:
-    """The machines of the cluster that are alive, as Ray describes them."""
+    """Return the machines of the cluster that are alive, as Ray describes them."""
     import ray
 
     return [node for node in ray.nodes() if node["Alive"]]
@@ -102,7 +102,7 @@ def may_judge(node: dict[str, Any]) -> bool:
 
 @contextmanager
 def connected(project: Path, settings: RunSettings, notify: Notify) -> Iterator[RunSettings]:
-    """The settings for a run on the cluster that they name; the cluster is left at the end, a local one stopped.
+    """Join the cluster and yield the settings for a run on it; it is left at the end, a local one stopped.
 
     A folder of the user's travels along as Ray's runtime environment, which belongs to the connection. What is only
     written later (problems, cells, a commit's files) is sent by the oracle that opens it. Raises UserError.
@@ -182,7 +182,7 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
 
 
 def _left_out(project: Path) -> list[str]:
-    """Patterns for Ray of what does not travel: everything that is no file of the project."""
+    """Return patterns for Ray of what does not travel: everything that is no file of the project."""
     wanted = set(every_file(project))
     folders = {str(parent) for path in wanted for parent in Path(path).parents}
     found = []
@@ -214,13 +214,12 @@ def say_shipping(project: Path | None, address: str, notify: Notify) -> None:
 
 
 def _opens_folder(settings: RunSettings) -> bool:
-    """Return whether what is judged is the folder that was named, not a project that is written when it is opened."""
     source = task(settings.task).source
     return source.folder and settings.benchmark.file is None and not source.by_hand(settings)
 
 
 def _for_hosts(address: Address, settings: RunSettings, able: int) -> RunSettings:
-    """The run's settings with as many judges as the cluster has, where `able` of its machines have a sandbox."""
+    """Return the settings with as many judges as the cluster has, where `able` of its machines have a sandbox."""
     oracle = settings.oracle
     if not able:
         raise UserError(

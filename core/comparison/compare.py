@@ -33,7 +33,6 @@ def differing_settings(first: RunRow, second: RunRow) -> tuple[tuple[str, str, s
 
 
 def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
-    """Yield the name and the value of each thing that a run was made with."""
     models = _object(run.model_json)
     for role in ("forward", "backward"):
         model = models.get(role) or {}
@@ -50,7 +49,7 @@ def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
 
 
 def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Every setting of nested ones, under the joined names of where it stands."""
+    """Yield every setting of nested ones, under the joined names of where it stands."""
     for name, value in values.items():
         if not before and name in _ELSEWHERE:
             continue
@@ -61,7 +60,6 @@ def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object of a record; empty where the record is damaged."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -70,7 +68,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
-    """Each run but the first against the first.
+    """Compare each run but the first with the first.
 
     Raises UserError: fewer than two runs, one named twice, another task or project, no common item. StoreError: an
     unknown run.
@@ -111,13 +109,12 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
 
 
 def _source(run: RunRow) -> str:
-    """Return where the run's project is, or the file that people know it by where it was generated."""
     benchmark = _object(run.config_json).get("benchmark") or {}
     return str(benchmark.get("file") or run.project_root)
 
 
 def _check_measured_alike(first: RunRow, second: RunRow) -> None:
-    """Raises UserError where the headline of one run cannot be held against that of the other."""
+    """Raise UserError where the headline of one run cannot be held against that of the other."""
     kind = task(first.task)
     measured_by = [path.split(".") for path in kind.measured_by]
     used = [[_object(run.config_json).get(part, {}).get(name) for part, name in measured_by] for run in (first, second)]
@@ -131,7 +128,7 @@ def _check_measured_alike(first: RunRow, second: RunRow) -> None:
 
 
 def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:
-    """Admitted items by key; what a person tried by hand is no part of the sample."""
+    """Return admitted items by key; what a person tried by hand is no part of the sample."""
     return {item.key: item for item in reader.items(run.id) if item.admitted and not item.extra}
 
 
@@ -163,12 +160,11 @@ def _compare(
 
 
 def _solved(kind: Kind, item: ItemRow) -> bool:
-    """Return whether an item counts as solved in McNemar's test."""
     return kind.measure(kind.headline).solves(item.headline or 0.0)
 
 
 def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, runs: int) -> Difference:
-    """Means of a measure over the same items, and the difference as one of all pairs of `runs`."""
+    """Return means of a measure over the same items, and the difference as one of all pairs of `runs`."""
     if not first:
         return Difference(0, NOTHING, NOTHING, NOTHING, None)
     measure = task(first[0].task).measure(name)
@@ -185,7 +181,6 @@ def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, 
 
 
 def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
-    """The mean headlines of both runs, by file."""
     by_path: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_path.setdefault(pair.first.file, []).append(pair)

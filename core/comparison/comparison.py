@@ -36,7 +36,7 @@ class Pair:
 
 
 def paired(first: ItemRow, second: ItemRow) -> Pair:
-    """Both must have a headline. Thirds are rounded, so that equal differences are equal."""
+    """Pair two items that have a headline. Thirds are rounded, so that equal differences are equal."""
     before, after = first.secondary, second.secondary
     other = None if before is None or after is None else round(after - before, 9)
     return Pair(first, second, round((second.headline or 0.0) - (first.headline or 0.0), 9), other)
@@ -75,7 +75,6 @@ class FilePair:
 
     @property
     def difference(self) -> float:
-        """Second less first."""
         return self.second - self.first
 
 
@@ -121,7 +120,6 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """Return the title of the headline."""
         kind = task(self.first.task)
         return kind.measure(kind.headline).title
 
@@ -181,18 +179,12 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Return whether both models drew alike and saw the same of nearly all files.
-
-        Else they may differ by that alone.
-        """
+        """Return whether both models drew alike and saw nearly the same, so that they differ by no such thing."""
         return not self.drawn_differently and self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
     def place(self) -> str:
-        """Return the word for what items are listed by: their file, or themselves.
-
-        It is `file` where any stands in a file of the user's, else the noun of the task.
-        """
+        """Return what items are listed by: `file` where any stands in a file of the user's, else the task's noun."""
         return "file" if any(pair.first.has_file for pair in self.pairs) else task(self.first.task).noun
 
     @property
@@ -218,12 +210,12 @@ class Comparison:
 
 
 def ranked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-    """By size of the difference, the second run's gains before its losses, then by place."""
+    """Sort by size of the difference, the second run's gains before its losses, then by place."""
     return tuple(sorted(pairs, key=lambda p: (-abs(p.difference), -p.difference, p.first.path, p.first.start)))
 
 
 def scatter(comparison: Comparison) -> Scatter:
-    """The headline of each common item in both runs; what lies together is one point, leading to the first run's."""
+    """Draw the headlines of common items in both runs; what lies together is one point, leading to the first run's."""
     at: dict[tuple[float, float], list[Pair]] = {}
     for pair in comparison.pairs:
         at.setdefault((round(pair.first.headline or 0.0, 6), round(pair.second.headline or 0.0, 6)), []).append(pair)

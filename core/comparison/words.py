@@ -25,12 +25,12 @@ What would decide is meant with a chance of 80 %, for true differences between t
 
 
 def run_words(run: RunRow) -> str:
-    """`run 7 “name”`, or with its model where it has no name."""
+    """Return `run 7 “name”`, or with its model where it has no name."""
     return f"run {run.id} “{run.name}”" if run.name else f"run {run.id} ({run.model_name})"
 
 
 def verdict(comparison: Comparison) -> str:
-    """One sentence: which run is better, or how far it is from being known."""
+    """Say in a sentence which run is better, or how far it is from being known."""
     told, noun, title = comparison.headline, task(comparison.first.task).noun, comparison.title
     first, second = comparison.first, comparison.second
     over = counted(told.items, noun)
@@ -59,7 +59,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def secondary_verdict(comparison: Comparison) -> str:
-    """The same of the figure beside the headline, shorter; empty where there is none."""
+    """Say the same of the figure beside the headline, shorter; empty where there is none."""
     told, title = comparison.secondary, capital(comparison.secondary_title)
     if not title:
         return ""
@@ -76,7 +76,7 @@ def secondary_verdict(comparison: Comparison) -> str:
 
 
 def capital(words: str) -> str:
-    """With a large first letter, the rest as it is."""
+    """Write with a large first letter, the rest as it is."""
     return words[:1].upper() + words[1:]
 
 
@@ -93,7 +93,7 @@ def mcnemar_words(comparison: Comparison) -> str:
 
 
 def _no_contradiction(comparison: Comparison) -> str:
-    """Why the interval and the test may seem to contradict each other, where they do; else empty."""
+    """Say why the interval and the test may seem to contradict each other, where they do; else empty."""
     kind, title, small = task(comparison.first.task), comparison.title, comparison.p_adjusted < SMALL
     noun, least = kind.noun, kind.measure(kind.headline).solved
     solved = f"more than halfway to the best {title}" if least is None else f"with a {title} of {least:g} or more"
@@ -111,15 +111,12 @@ def _no_contradiction(comparison: Comparison) -> str:
 
 
 def p_words(p: float) -> str:
-    """`p = 0.03`, never 0."""
+    """Return `p = 0.03`, never 0."""
     return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
 
 
 def wanting(difference: Difference, noun: str, left: int | None) -> str:
-    """Return a clause on what so many items can show, and how many more could decide.
-
-    `left`: see `Comparison.left`.
-    """
+    """Return a clause on what so many items can show, and how many more could decide; `left`: see `Comparison.left`."""
     judged = difference.judged
     if judged is None or difference.items < 2:
         return f"one {noun} tells nothing"
@@ -133,7 +130,7 @@ def wanting(difference: Difference, noun: str, left: int | None) -> str:
 
 
 def further(difference: Difference, left: int | None) -> str:
-    """`about 40 to 300`, `about 40 or many`, `over 250`; empty where nothing is open.
+    """Return `about 40 to 300`, `about 40 or many`, `over 250`; empty where nothing is open.
 
     No number is named beyond what is `left` to draw: `over 250` says that all of it would probably not decide.
     """
@@ -152,13 +149,13 @@ def further(difference: Difference, left: int | None) -> str:
 
 
 def rounded(number: int) -> int:
-    """Two leading digits: an estimate is no better than that."""
+    """Round up to two leading digits: an estimate is no better than that."""
     step = int(10 ** max(0, len(str(number)) - 2))
     return -(-number // step) * step
 
 
 def bounded(score: Estimate, sign: str = "+") -> str:
-    """`+0.12 (+0.04 to +0.20)`."""
+    """Return `+0.12 (+0.04 to +0.20)`."""
     if score.value is None:
         return "-"
     if score.low is None or score.high is None:
@@ -167,7 +164,7 @@ def bounded(score: Estimate, sign: str = "+") -> str:
 
 
 def turned(score: Estimate) -> Estimate:
-    """The same difference seen from the other run."""
+    """Return the same difference seen from the other run."""
     value, low, high = (None if each is None else -each for each in (score.value, score.high, score.low))
     return Estimate(value, low, high)
 
@@ -186,10 +183,7 @@ def leftovers(comparison: Comparison) -> str:
 
 
 def cautions(comparison: Comparison) -> str:
-    """Return sentences on what to keep in mind: unfinished runs, other files, cut prompts or descriptions, few items.
-
-    Empty where there is nothing.
-    """
+    """Return what to keep in mind: unfinished runs, other files, cut prompts or descriptions, few items; or nothing."""
     first, second = comparison.first, comparison.second
     kind = task(first.task).noun
     said = [
@@ -209,7 +203,7 @@ def cautions(comparison: Comparison) -> str:
 
 
 def caveats(comparison: Comparison) -> list[str]:
-    """`leftovers` and `cautions`, those there are."""
+    """Return `leftovers` and `cautions`, those there are."""
     return [said for said in (leftovers(comparison), cautions(comparison)) if said]
 
 
@@ -220,7 +214,7 @@ Row = dict[str, Any]
 
 
 def summary_row(comparison: Comparison) -> Row:
-    """Everything but the single items."""
+    """Return everything but the single items, for programs."""
     kind, test = task(comparison.first.task), comparison.mcnemar
     return {
         "reference": comparison.first.id,
@@ -241,7 +235,7 @@ def summary_row(comparison: Comparison) -> Row:
 
 
 def pair_row(comparison: Comparison, pair: Pair) -> Row:
-    """One common item; `first` is in the reference."""
+    """Return one common item, for programs; `first` is in the reference."""
     first, second = pair.first, pair.second
     kind = task(first.task)
     row = {
@@ -264,7 +258,7 @@ def pair_row(comparison: Comparison, pair: Pair) -> Row:
 
 
 def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:
-    """A header and one record a common item of each comparison, at least one, in a stream opened with `newline=""`.
+    """Write a header and one record a common item of each comparison, in a stream opened with `newline=""`.
 
     Return the number of records. Raises OSError.
     """

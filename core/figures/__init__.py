@@ -166,7 +166,7 @@ class Column:
 
 
 def columns(text: str) -> tuple[Column, ...]:
-    """Columns in short, e.g. `Metric | Mean: number | AUC: number up`: label, then form and the better direction."""
+    """Read columns in short, e.g. `Metric | Mean: number | AUC: number up`: label, form, better direction."""
     return tuple(_column(each) for each in text.split(" | "))
 
 
@@ -304,6 +304,6 @@ Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence
 
 
 def one_of(runs: Sized, run: int, figures: Iterable[Figure]) -> Iterator[Figure]:
-    """The figures of one run, which say which one where there are several."""
+    """Yield the figures of one run, which say which one where there are several."""
     name, title = (f"-{run}", f", run {run}") if len(runs) > 1 else ("", "")
     return (replace(figure, name=figure.name + name, title=figure.title + title) for figure in figures)

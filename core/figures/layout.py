@@ -79,7 +79,6 @@ class Curve:
 
     @property
     def dotted(self) -> bool:
-        """Return whether each of its points is drawn."""
         return len(self.points) <= MOST_DOTS
 
 
@@ -211,7 +210,6 @@ def _bars(figure: Bars) -> Layout:
 
 
 def _histogram(figure: Histogram) -> Layout:
-    """Lay counts upwards; of two groups the second one downwards."""
     found, groups = bins(figure), groups_of(figure)
     width, several = bar_width(found) * 0.92, len(groups) > 1
     (x0, x1), (y0, y1) = spans(figure)
@@ -370,14 +368,12 @@ def _seen(estimate: Estimate) -> list[float]:
 
 
 def _span(axis: Axis, values: Sequence[float], least: float) -> Span:
-    """Return the range of an axis: what it says, else what the values need, at least `least` long."""
     low = axis.low if axis.low is not None else min(values, default=0.0)
     high = axis.high if axis.high is not None else max(values, default=low)
     return low, max(high, low + least) if axis.high is None else high
 
 
 def _padded(axis: Axis, values: Sequence[float]) -> Span:
-    """Return the range of an axis with room for the marks at its ends."""
     low, high = _span(axis, values, 1e-9)
     room = 0.08 * (high - low) if high - low > 1e-6 else 0.5
     return low - room, high + room

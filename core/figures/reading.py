@@ -45,7 +45,6 @@ class Bin:
 
     @property
     def middle(self) -> float:
-        """Return the value at which its bar stands."""
         return (self.low + self.high) / 2
 
 
@@ -54,7 +53,7 @@ MOST_VALUES = 13
 
 
 def bins(figure: Histogram) -> list[Bin]:
-    """The bars of a histogram, group by group, from the left; empty ones are left out.
+    """Return the bars of a histogram, group by group, from the left; empty ones are left out.
 
     A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
     """
@@ -86,7 +85,7 @@ def bins(figure: Histogram) -> list[Bin]:
 
 
 def _bin_of(value: float, edges: Sequence[tuple[float, float]]) -> int:
-    """The bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
+    """Return the bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
     if edges[0][0] == edges[0][1]:
         return next(at for at, (low, _) in enumerate(edges) if low == value)
     low, width = edges[0][0], edges[0][1] - edges[0][0]
@@ -94,7 +93,7 @@ def _bin_of(value: float, edges: Sequence[tuple[float, float]]) -> int:
 
 
 def groups_of(figure: Histogram | Bars) -> list[str]:
-    """The groups, in the order they are drawn."""
+    """Return the groups, in the order they are drawn."""
     if isinstance(figure, Histogram):
         return list(figure.groups or dict.fromkeys(each.group for each in figure.values)) or [""]
     return list(dict.fromkeys(each.group for each in figure.bars)) or [""]
@@ -120,7 +119,7 @@ def explained(text: str) -> str:
 
 
 def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
-    """A value as people read it; an en dash where there is none."""
+    """Write a value as people read it; an en dash where there is none."""
     if value is None:
         return "–"
     if form == "count" or (form == "text" and float(value).is_integer()):
@@ -130,7 +129,7 @@ def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
 
 
 def in_words(estimate: Estimate, form: Form | Literal["text"] = "number") -> str:
-    """`0.21 (0.12 to 0.33)`."""
+    """Write `0.21 (0.12 to 0.33)`."""
     text = number(estimate.value, form)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return text
@@ -154,7 +153,7 @@ class Mark:
 
 
 def marks(figure: Figure) -> list[Mark]:
-    """Everything that can be pointed at, in the order it is drawn; values that are not defined are left out."""
+    """Return what can be pointed at, in the order it is drawn; values that are not defined are left out."""
     return list(_marks(figure))
 
 
@@ -195,7 +194,7 @@ def _marks(figure: Figure) -> Iterator[Mark]:
 
 
 def _bar_marks(figure: Bars) -> Iterator[Mark]:
-    """A mark at the end of each bar; of a part of a stacked bar, at its middle."""
+    """Yield a mark at the end of each bar; of a part of a stacked bar, at its middle."""
     below: dict[str, float] = {}
     for bar in figure.bars:
         value = bar.value.value
@@ -215,7 +214,7 @@ def _point_words(figure: Scatter, point: Point) -> str:
 
 
 def bin_words(figure: Histogram, each: Bin) -> str:
-    """`RTC 0.33: 4 of 12 regions (0.33)`."""
+    """Write `RTC 0.33: 4 of 12 regions (0.33)`."""
     span = number(each.low, figure.x.form)
     if each.low != each.high:
         span += f" to {number(each.high, figure.x.form)}"
@@ -225,7 +224,7 @@ def bin_words(figure: Histogram, each: Bin) -> str:
 
 
 def row_words(figure: Table, row: Row) -> list[str]:
-    """The cells of a row as people read them."""
+    """Return the cells of a row as people read them."""
     return [_cell_words(cell, column.form) for cell, column in zip(row.cells, figure.columns, strict=True)]
 
 
@@ -239,7 +238,7 @@ def _cell_words(cell: str | float | Estimate | None, form: Form | Literal["text"
 
 
 def to_json(figure: Figure) -> dict[str, Any]:
-    """The line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
+    """Return the line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
 
     A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
     """
@@ -265,7 +264,7 @@ Plain = str | float | None
 
 
 def as_rows(figure: Figure) -> list[list[Plain]]:
-    """The figure as a table, its heading first: what is exported, and what a terminal shows in place of a drawing."""
+    """Return a table, its heading first: what is exported, and what a terminal shows in place of a drawing."""
     heads: list[Plain]
     if isinstance(figure, Lines):
         return _line_rows(figure)
@@ -297,13 +296,12 @@ def _three(estimate: Estimate) -> list[Plain]:
 
 
 def _ids(links: Sequence[Link]) -> list[Plain]:
-    """The ids of what is behind a mark, where that is one thing: several cannot stand in one row."""
+    """Return the ids of what is behind a mark, where that is one thing: several cannot stand in one row."""
     only = links[0] if len(links) == 1 else Link()
     return [only.run, only.item, only.sample]
 
 
 def _line_rows(figure: Lines) -> list[list[Plain]]:
-    """One row for each x, one group of columns for each line."""
     by_x: dict[float, dict[str, Estimate]] = {}
     for series in figure.series:
         for point in series.points:
@@ -320,7 +318,6 @@ def _line_rows(figure: Lines) -> list[list[Plain]]:
 
 
 def _table_rows(figure: Table) -> list[list[Plain]]:
-    """A column that holds an estimate has its bounds beside it."""
     wide = [any(isinstance(row.cells[at], Estimate) for row in figure.rows) for at in range(len(figure.columns))]
     rows: list[list[Plain]] = [[]]
     for column, bounded in zip(figure.columns, wide, strict=True):
@@ -337,7 +334,7 @@ def _table_rows(figure: Table) -> list[list[Plain]]:
 
 
 def csv(figure: Figure) -> str:
-    """`as_rows` as comma-separated values; an empty field for what is not defined, fractions to six places."""
+    """Write `as_rows` as comma-separated values; an empty field for what is not defined, fractions to six places."""
     stream = io.StringIO(newline="")
     writer = csv_format.writer(stream, lineterminator="\n")
     for row in as_rows(figure):

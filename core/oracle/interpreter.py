@@ -61,7 +61,7 @@ class Interpreter:
 
 
 def find_interpreter(root: Path, chosen: str | None, notice: Callable[[str], None]) -> Interpreter:
-    """Return the chosen one, else the project's own virtual environment's, else ours. Raises TargetError."""
+    """Find the chosen one, else the project's own virtual environment's, else ours. Raises TargetError."""
     if chosen is not None:
         return describe(_resolve(chosen))
     for name in VIRTUAL_ENVIRONMENTS:
@@ -76,7 +76,6 @@ def find_interpreter(root: Path, chosen: str | None, notice: Callable[[str], Non
 
 
 def _resolve(chosen: str) -> Path:
-    """Return a path, a folder of a virtual environment, or a command's name."""
     path = Path(chosen).expanduser()
     if path.is_dir() and (path / "bin" / "python").exists():
         return (path / "bin" / "python").absolute()
@@ -124,7 +123,7 @@ def _ask(executable: Path) -> dict[str, Any]:
 
 
 def _links(executable: Path) -> Iterator[Path]:
-    """Return the executable, and the folder of each link on the way to the real one."""
+    """Yield the executable, and the folder of each link on the way to the real one."""
     step = executable
     for _ in range(20):
         yield step
@@ -134,7 +133,6 @@ def _links(executable: Path) -> Iterator[Path]:
 
 
 def _virtual_environment(executable: Path) -> Path | None:
-    """Return the folder that holds pyvenv.cfg, if this is the Python of a virtual environment."""
     for folder in (executable.parent, executable.parent.parent):
         if (folder / "pyvenv.cfg").is_file():
             return folder
@@ -176,7 +174,7 @@ def _existing(path: Path) -> Iterator[Path]:
 
 
 def _mapping(finder: Path) -> Iterator[str]:
-    """Return the folders in a setuptools finder's MAPPING, read without running it."""
+    """Yield the folders in a setuptools finder's MAPPING, read without running it."""
     try:
         tree = ast.parse(finder.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, OSError):
@@ -192,7 +190,7 @@ def _mapping(finder: Path) -> Iterator[str]:
 
 
 def interpreter_of_image(sandbox: Sandbox, chosen: str | None) -> Interpreter:
-    """Ask inside: `chosen` is a path or name there, else the first Python on the image's own path.
+    """Ask inside for `chosen`, a path or name there, else for the first Python on the image's own path.
 
     Nothing of the host is shown for it. Raises TargetError, SandboxError.
     """
@@ -209,10 +207,7 @@ def interpreter_of_image(sandbox: Sandbox, chosen: str | None) -> Interpreter:
 
 
 def _ask_inside(sandbox: Sandbox, name: str) -> dict[str, Any] | None:
-    """Return what it answers, or None where there is no such program, or it does not answer as Python does.
-
-    Variables are the image's own.
-    """
+    """Ask; None where there is no such program, or it does not answer as Python does. Variables are the image's own."""
     limits = Limits(memory_mib=512, processes=16, scratch_mib=16)
     launch = Launch((name, "-I", "-S", "-B", "-c", QUESTION), "/", (), {}, limits)
     try:

@@ -87,7 +87,6 @@ class Zygote:
                 return reply
 
     def close(self) -> None:
-        """End the process and everything in its sandbox; idempotent."""
         self._process.close()
 
     def _send(self, message: Mapping[str, Any]) -> None:

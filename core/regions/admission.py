@@ -125,7 +125,6 @@ def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
 
 
 def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:
-    """Return one verdict of the covering tests; a failure of the sandbox, nobody's result, gets a second try."""
     verdict = oracle.judge(candidate, region.tests, confirm=False)
     return verdict if verdict.outcome.judged else oracle.judge(candidate, region.tests, confirm=False)
 

@@ -38,7 +38,7 @@ _CLAUSES = ("body", "cases", "handlers", "orelse", "finalbody")
 
 
 def enumerate_candidates(file: SourceFile, settings: RegionSettings) -> list[Region]:
-    """Every run of consecutive statements whose text keeps the bounds on characters, both included.
+    """Return every run of consecutive statements whose text keeps the bounds on characters, both included.
 
     None for a test file. Raises ProjectError when the statements cannot be located exactly.
     """
@@ -50,7 +50,7 @@ def enumerate_candidates(file: SourceFile, settings: RegionSettings) -> list[Reg
 
 
 def as_region(file: SourceFile, span: Span, lines: Lines) -> Region:
-    """The region at `span`, not yet asked about coverage."""
+    """Return the region at `span`, not yet asked about coverage."""
     return Region(
         path=file.path,
         span=span,
@@ -140,10 +140,10 @@ def find_regions(
 
 
 def snap(file: SourceFile, span: Span) -> Region | None:
-    """The smallest run of whole statements of one block that covers a selection, of whatever length.
+    """Return the smallest run of whole statements of one block that covers a selection, of whatever length.
 
-    An empty selection means the line it stands on. Blank lines and comments at the ends of the selection do not
-    count; None when nothing else was selected. Raises ProjectError when the file's statements cannot be located.
+    An empty selection means the line it stands on. Blank lines and comments at the ends of the selection do not count;
+    None when nothing else was selected. Raises ProjectError when the file's statements cannot be located.
     """
     lines = Lines(file.text)
     bare = _BARE if language_for(file.path) is PYTHON else _BARE_IN_BRACES
@@ -156,7 +156,7 @@ def snap(file: SourceFile, span: Span) -> Region | None:
 
 
 def _code_in(text: str, span: Span, lines: Lines, bare: re.Pattern[str]) -> Span | None:
-    """The selection without the blank and comment lines, and the blanks, at its ends."""
+    """Return the selection without the blank and comment lines, and the blanks, at its ends."""
     start, end = max(0, min(span.start, len(text))), max(0, min(span.end, len(text)))
     if start == end:
         start, end = lines.bounds(lines.number(start))
@@ -171,7 +171,7 @@ def _code_in(text: str, span: Span, lines: Lines, bare: re.Pattern[str]) -> Span
 
 
 def _covering(block: Block, wanted: Span, lines: Lines) -> Span | None:
-    """The block's statements that the selection touches, if their lines hold all of it."""
+    """Return the block's statements that the selection touches, if their lines hold all of it."""
     touched = [span for span in block.statements if _reach(span, lines).overlaps(wanted)]
     if not touched:
         return None
@@ -181,7 +181,7 @@ def _covering(block: Block, wanted: Span, lines: Lines) -> Span | None:
 
 
 def _reach(span: Span, lines: Lines) -> Span:
-    """A statement's whole lines: its indentation and a comment behind it select it too."""
+    """Return a statement's whole lines: its indentation and a comment behind it select it too."""
     return Span(lines.bounds(lines.number(span.start))[0], lines.bounds(lines.number(span.end - 1))[1])
 
 
@@ -277,7 +277,6 @@ class _Walk:
         return self._span(node, node)
 
     def _below(self, node: cst.CSTNode) -> None:
-        """Go into the suites of a compound statement, or of one of its clauses."""
         for part in _parts(node):
             if isinstance(part, cst.IndentedBlock):
                 self.block(node, part.body)
@@ -304,10 +303,7 @@ class _Walk:
         return Span(start, semicolon.end() if semicolon else end)
 
     def _at_sign(self, before: int) -> int:
-        """Return where a decorator starts whose expression starts at `before`.
-
-        It is the `@` that is the first on its line.
-        """
+        """Return the `@` in front of a decorator's expression, which starts at `before`."""
         while True:
             # The expression of a decorator may itself hold an `@` (matrix product), so the sign must be the first on
             # its line.
@@ -318,7 +314,6 @@ class _Walk:
 
 
 def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Suites and clauses of a node, in the order of the text."""
     for name in _CLAUSES:
         part = getattr(node, name, None)
         if isinstance(part, cst.CSTNode):

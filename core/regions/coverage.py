@@ -67,7 +67,6 @@ class _Trace:
         self._known: dict[int, tuple[str, ...]] = {}
 
     def judge(self, region: Region, *, every: bool) -> Region | None:
-        """The region with its tests, or None when it is not covered."""
         lines = range(region.start_line, region.end_line + 1)
         executable = [line for line in lines if line in self._map.executable]
         if not executable:  # a person marked a part of one statement, a line of a dictionary, say
@@ -84,14 +83,13 @@ class _Trace:
         return replace(region, tests=self._tests(mask), runs_at_import=False)
 
     def _tests(self, mask: int) -> tuple[str, ...]:
-        """Node ids of the bits set; the same tuple for the same bits, as thousands of regions share them."""
+        """Return the same tuple for the same bits, as thousands of regions share them."""
         if mask not in self._known:
             self._known[mask] = tuple(name for i, name in enumerate(self._suite) if mask >> i & 1)
         return self._known[mask]
 
 
 def _masks(lines: Mapping[int, frozenset[int]], statements: StatementMap) -> dict[int, int]:
-    """First line of a statement -> bits of the tests that ran any line of it."""
     masks: dict[int, int] = {}
     for line, tests in lines.items():
         first = statements.first_line.get(line, line)
@@ -124,7 +122,7 @@ class StatementMap:
 
 
 def map_statements(text: str) -> StatementMap:
-    """The statements of a file that compiles. Raises SyntaxError."""
+    """Locate the statements of a file that compiles. Raises SyntaxError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(text, "<source>", "exec", dont_inherit=True)
@@ -142,7 +140,7 @@ def map_statements(text: str) -> StatementMap:
 
 
 def _extents(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """First and last line of every statement, exception handler and case."""
+    """Yield the first and last line of every statement, exception handler and case."""
     for node in ast.walk(tree):
         if isinstance(node, ast.match_case):
             yield node.pattern.lineno, node.body[-1].end_lineno or node.pattern.lineno
@@ -152,7 +150,6 @@ def _extents(tree: ast.Module) -> Iterator[tuple[int, int]]:
 
 
 def _code_lines(code: CodeType) -> Iterator[int]:
-    """Every line some instruction is on, nested code included."""
     for _, _, line in code.co_lines():
         if line:
             yield line
@@ -162,7 +159,7 @@ def _code_lines(code: CodeType) -> Iterator[int]:
 
 
 def _strings(tree: ast.Module) -> Iterator[int]:
-    """First lines of docstrings, and of strings used as comments."""
+    """Yield first lines of docstrings, and of strings used as comments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno
@@ -187,7 +184,7 @@ def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
 
 
 def kept_coverage(fingerprint: str) -> CoverageMap | None:
-    """The map kept for these files; None where there is none, or it cannot be read."""
+    """Return the map kept for these files; None where there is none, or it cannot be read."""
     try:
         return _from_json(_files().load(fingerprint))
     except (ValueError, KeyError, TypeError, AttributeError):

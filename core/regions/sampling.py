@@ -14,7 +14,7 @@ from rtc_inspector.core.types import Region, Span
 
 
 def weigh(regions: Sequence[Region]) -> list[Region]:
-    """The same regions with w(r) = sum over the characters of r of 1 / number of regions holding that character.
+    """Return the regions with w(r) = sum over the characters of r of 1 / number of regions holding that character.
 
     A character drawn uniformly among the covered ones, then a region uniformly among those holding it, is this draw.
     """
@@ -43,7 +43,7 @@ def covered_characters(regions: Sequence[Region]) -> int:
 
 
 def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[Region]:
-    """Every weighed region once, in random order, the heavier the earlier; lazily, so take as many as you need.
+    """Yield every weighed region once, in random order, the heavier the earlier; lazily, so take as many as you need.
 
     Each next one is drawn with probability proportional to its weight among those left (Efraimidis and Spirakis, 2006).
     Without overlap a region that shares a character with an earlier one is passed over. The order depends on the seed
@@ -64,7 +64,7 @@ def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[
 
 
 def _shares_until(spans: Sequence[Span]) -> dict[int, float]:
-    """The sum of 1 / n over the characters of one file up to each border of a span, n being the number around each."""
+    """Sum 1 / n over the characters of one file up to each border of a span, n being the number around each."""
     change: dict[int, int] = defaultdict(int)
     for span in spans:
         change[span.start] += 1

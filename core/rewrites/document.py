@@ -13,13 +13,13 @@ WIDTH = 88
 
 
 def undocumented(program: Program, path: str, start: int) -> Refused | None:
-    """Why no docstring can be added to a function; None when one can."""
+    """Return why no docstring can be added to a function; None when one can."""
     found = _docstring_place(program, path, start)
     return found if isinstance(found, Refused) else None
 
 
 def document(program: Program, path: str, start: int, words: str) -> Rewritten | Refused:
-    """The words become the docstring of a function that has none."""
+    """Make the words the docstring of a function that has none."""
     place = _docstring_place(program, path, start)
     if isinstance(place, Refused):
         return place

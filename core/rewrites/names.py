@@ -21,11 +21,11 @@ _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def mask_name(source: str, name: str, mask: str = MASK) -> str:
-    """The source with the function `name` called `mask`: its definition, its uses, and variables called like it.
+    """Call the function `name` `mask`: its definition, its uses, and variables called like it.
 
     Variables too, since MBPP's bodies often keep their result under the function's own name. Attributes, methods,
-    parameters, imports and texts of that name stay. Source that does not parse is taken token by token, and what is
-    no Python at all word by word.
+    parameters, imports and texts of that name stay. Source that does not parse is taken token by token, and what is no
+    Python at all word by word.
     """
     places = name_places(source, name)
     if places is None:
@@ -34,18 +34,18 @@ def mask_name(source: str, name: str, mask: str = MASK) -> str:
 
 
 def name_places(source: str, name: str) -> list[int] | None:
-    """The offsets at which `mask_name` masks; None for source that does not parse."""
+    """Return the offsets at which `mask_name` masks; None for source that does not parse."""
     tree = parsed(source)
     return None if tree is None else _standing(source, _uses(source, Lines(source), tree, name), name)
 
 
 def mask_words(text: str, name: str, mask: str = MASK) -> str:
-    """Words of a person or a model with the name replaced where it stands as a word of its own."""
+    """Replace the name in words of a person or a model where it stands as a word of its own."""
     return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", mask, text)
 
 
 def generic_variables(source: str) -> str | None:
-    """The source with variables and parameters called `var0`, `var1` ... by first appearance (metric audit, Sec. 6).
+    """Call variables and parameters `var0`, `var1` ... by first appearance (metric audit, Sec. 6).
 
     Functions, classes, imports, attributes, keywords of calls and names declared global stay. None for source that does
     not parse.
@@ -108,7 +108,7 @@ def _definition(source: str, lines: Lines, node: ast.stmt, name: str) -> int:
 
 
 def _other_names(scope: _Scope | ast.ClassDef) -> set[str]:
-    """Names that mean something else in there: parameters, imports, errors that are caught, attributes of a class."""
+    """Return names that mean something else in there: parameters, imports, errors caught, attributes of a class."""
     names = set[str]()
     if not isinstance(scope, ast.ClassDef):
         arguments = scope.args
@@ -129,7 +129,6 @@ def _other_names(scope: _Scope | ast.ClassDef) -> set[str]:
 
 
 def _mask_tokens(source: str, name: str, mask: str) -> str:
-    """By tokens as far as there are any, the rest by words."""
     lines = Lines(f"{source}\n")  # the last token stands on the line behind the last one
 
     def offset(line: int, column: int) -> int:
@@ -149,7 +148,7 @@ def _mask_tokens(source: str, name: str, mask: str) -> str:
 
 
 def _standing(source: str, places: Iterable[int], name: str) -> list[int]:
-    """The places in order, without those where the name does not stand after all."""
+    """Return the places in order, without those where the name does not stand after all."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     return [at for at in sorted(set(places)) if word.match(source, at)]
 
@@ -168,7 +167,7 @@ _COMMENT_LINE = re.compile(r"^[ \t]*#.*\n?", re.MULTILINE)
 
 
 def without_comments(source: str) -> str:
-    """The program without comments and without texts that stand alone as statements, docstrings among them.
+    """Return the program without comments and texts that stand alone as statements, docstrings among them.
 
     What is left stands as it did. A block that held nothing else gets a `pass`. Source that does not parse is treated
     by its lines: what begins as a comment goes, and so do texts in triple quotes that begin a line.

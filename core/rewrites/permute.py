@@ -21,7 +21,7 @@ _COMMON = frozenset(
 
 
 def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
-    """The seed draws an order of the parameters; every call in every file follows.
+    """Draw an order of the parameters by the seed; every call in every file follows.
 
     Only where somebody calls it by name, and every mention of that name is surely this function, called with all its
     arguments by position.
@@ -61,7 +61,6 @@ def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | R
 
 
 def _parameters(function: cst.FunctionDef, method: bool) -> list[cst.Param] | Refused:
-    """The parameters that change places, `self` left out."""
     name, has = function.name.value, function.params
     if name.startswith("__") and name.endswith("__"):
         return Refused("Python itself calls it")
@@ -84,7 +83,7 @@ def _parameters(function: cst.FunctionDef, method: bool) -> list[cst.Param] | Re
 def _mentions(
     program: Program, path: str, function: cst.FunctionDef, method: bool
 ) -> list[tuple[str, Parsed, cst.Call]] | Refused:
-    """The calls of the function in one file; refused unless every mention of its name is one, or an import of it."""
+    """Return the calls of the function in one file; refused where a mention of its name is neither one nor an import."""
     name = function.name.value
     if _named_in_a_text(program, name):
         return Refused("a text names it, so that somebody may look it up")
@@ -159,7 +158,6 @@ def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg]
 
 
 def _order(number: int, draw: random.Random) -> Sequence[int]:
-    """Any order but the one there is."""
     order = list(range(number))
     while order == sorted(order):
         draw.shuffle(order)
@@ -167,7 +165,7 @@ def _order(number: int, draw: random.Random) -> Sequence[int]:
 
 
 def _moved(parsed: Parsed, spans: Sequence[Span], order: Sequence[int]) -> Iterator[Edit]:
-    """Each place with what stands at another one; the commas between them stay."""
+    """Replace each place by what stands at another one; the commas between them stay."""
     for place, source in zip(spans, (spans[index] for index in order), strict=True):
         if place != source:
             yield Edit(place, parsed.text[source.start : source.end], source)

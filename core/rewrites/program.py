@@ -71,7 +71,6 @@ class Rewritten:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, path: str, original: str) -> str:
-        """A file as it is now."""
         parts, at = list[str](), 0
         for edit in self.edits.get(path, ()):
             parts += original[at : edit.span.start], edit.text
@@ -104,7 +103,7 @@ class Parsed:
     """One file: its concrete syntax tree, where each node stands, and what each name means."""
 
     def __init__(self, text: str) -> None:
-        """Raises libcst.ParserSyntaxError."""
+        """Parse. Raises libcst.ParserSyntaxError."""
         self.text = text
         self.module = cst.parse_module(text)
         providers = (ByteSpanPositionProvider, ScopeProvider, QualifiedNameProvider, ParentNodeProvider)
@@ -136,11 +135,9 @@ class Parsed:
 
     @property
     def newline(self) -> str:
-        """Return the line end of the file."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def scope(self, node: cst.CSTNode) -> Scope | None:
-        """The scope that a node stands in."""
         found: Scope | None = self._scopes.get(node)
         return found
 
@@ -156,11 +153,10 @@ class Parsed:
             node = found
 
     def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
-        """Return the nodes that stand directly in a node, in order."""
         return self._children.get(node, ())
 
     def inside(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The node itself and all that stands in it, in the order of the source."""
+        """Yield the node itself and all that stands in it, in the order of the source."""
         waiting = [node]
         while waiting:
             node = waiting.pop()
@@ -168,11 +164,10 @@ class Parsed:
             waiting += reversed(self._children.get(node, ()))
 
     def every(self, node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
-        """Yield the nodes of a kind that stand in a node."""
         return (each for each in self.inside(node) if isinstance(each, kind))
 
     def function(self, start: int) -> cst.FunctionDef | None:
-        """The function whose `def`, or `async def`, begins at that offset."""
+        """Return the function whose `def`, or `async def`, begins at that offset."""
         return self._functions.get(start)
 
     @cached_property
@@ -194,7 +189,7 @@ class Parsed:
 
 
 def blocks(parsed: Parsed, function: cst.FunctionDef) -> Iterator[Sequence[cst.BaseStatement]]:
-    """The statements of each indented block of a function, functions and classes inside it left out."""
+    """Yield the statements of each indented block of a function, functions and classes inside it left out."""
     waiting: list[cst.CSTNode] = [function.body]
     while waiting:
         node = waiting.pop(0)
@@ -205,7 +200,7 @@ def blocks(parsed: Parsed, function: cst.FunctionDef) -> Iterator[Sequence[cst.B
 
 
 def docstring(function: cst.FunctionDef) -> cst.SimpleStatementLine | None:
-    """The statement that is a function's docstring."""
+    """Return the statement that is a function's docstring."""
     first = function.body.body[0] if isinstance(function.body, cst.IndentedBlock) else None
     return first if isinstance(first, cst.SimpleStatementLine) and is_text(first) else None
 
@@ -221,12 +216,11 @@ class Program:
     """The Python files of a project, or a single one."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        """`files`: text by path. Nothing is parsed yet."""
         self.files = files
         self._parsed: dict[str, Parsed | None] = {}
 
     def parsed(self, path: str) -> Parsed | None:
-        """One file; None when it cannot be parsed, or not be located exactly."""
+        """Return one file; None when it cannot be parsed, or not be located exactly."""
         if path in self._parsed:
             self._parsed[path] = self._parsed.pop(path)  # the latest asked for is dropped last
             return self._parsed[path]
@@ -241,7 +235,7 @@ class Program:
         return self._parsed[path]
 
     def mentioning(self, word: str) -> list[str]:
-        """Paths of the files that hold a word, in code, texts or comments."""
+        """Return paths of the files that hold a word, in code, texts or comments."""
         pattern = re.compile(rf"\b{re.escape(word)}\b")
         return [path for path, text in self.files.items() if pattern.search(text)]
 
@@ -259,7 +253,7 @@ class Program:
 
 
 def _names_in(text: str) -> set[str]:
-    """A string that is a name, e.g. a key of what is passed by `**`; and keywords in the doctests of a docstring."""
+    """Return a string that is a name, e.g. a key of what is passed by `**`; else keywords in doctests."""
     if text.isidentifier():
         return {text}
     lines = [line for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))]

@@ -30,7 +30,7 @@ _SHOWS_ITSELF = frozenset({"__str__", "__repr__", "__format__"})
 
 
 def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
-    """Prints between two simple statements of a block, at least one, of a word or of what was just assigned."""
+    """Print a word or what was just assigned between simple statements of a block, at least once."""
     parsed = program.parsed(path)
     function = parsed.function(start) if parsed else None
     if parsed is None or function is None:
@@ -59,7 +59,7 @@ def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | R
 def _gaps(
     parsed: Parsed, block: Sequence[cst.BaseStatement]
 ) -> list[tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]]:
-    """Neighbouring statements between which a line is reached, and would not stand beside another print."""
+    """Return neighbouring statements between which a line is reached, and would not stand beside another print."""
     found = []
     for before, after in pairwise(block):
         if not (isinstance(before, cst.SimpleStatementLine) and isinstance(after, cst.SimpleStatementLine)):
@@ -75,7 +75,7 @@ def _prints(parsed: Parsed, line: cst.SimpleStatementLine) -> bool:
 
 
 def _assigned(line: cst.SimpleStatementLine) -> str | None:
-    """The name that a statement has just bound, so that it can be printed."""
+    """Return the name that a statement has just bound, so that it can be printed."""
     last = line.body[-1]
     target: cst.CSTNode | None = None
     if isinstance(last, cst.Assign):

@@ -43,7 +43,7 @@ class Variable:
 
 
 def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
-    """The most frequent variable that has synonyms is called by one of them, which the seed draws."""
+    """Call the most frequent variable that has synonyms by one of them, which the seed draws."""
     parsed = program.parsed(path)
     function = parsed.function(start) if parsed else None
     if parsed is None or function is None:
@@ -89,7 +89,7 @@ def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable] | Ref
 
 
 def _occurrences(scope: Scope, name: str) -> list[cst.Name] | None:
-    """Every node that is this variable; None where something other than a variable is bound to the name."""
+    """Return every node that is this variable; None where something other than a variable is bound to the name."""
     found: dict[int, cst.Name] = {}
     for assignment in scope[name]:
         if not isinstance(assignment, Assignment) or assignment.scope is not scope:
@@ -109,7 +109,7 @@ def _occurrences(scope: Scope, name: str) -> list[cst.Name] | None:
 
 
 def _names(parsed: Parsed, function: cst.FunctionDef) -> Iterator[cst.Name]:
-    """Every name of a function but attributes and keywords of calls, which belong to others."""
+    """Yield every name of a function but attributes and keywords of calls, which belong to others."""
     for name in parsed.every(function, cst.Name):
         around = next(parsed.around(name))
         of_others = (isinstance(around, cst.Attribute) and name is around.attr) or (
@@ -146,7 +146,7 @@ def _last_name(node: cst.CSTNode) -> str:
 
 
 def _another_name(name: str, taken: frozenset[str], draw: random.Random) -> str | None:
-    """Each word of the name that has synonyms replaced by one of them; None where none gives a free name."""
+    """Replace each word of the name that has synonyms by one of them; None where none gives a free name."""
     parts = _PART.findall(name)
     choices = [sorted(synonyms(part.lower()) - {part.lower()}) for part in parts]
     if not any(choices):
@@ -165,7 +165,6 @@ def _another_name(name: str, taken: frozenset[str], draw: random.Random) -> str 
 
 
 def _cased(word: str, like: str) -> str:
-    """A synonym in capitals where the word had them."""
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word.capitalize() if like[0].isupper() else word

@@ -26,7 +26,7 @@ _PURE = frozenset(
 
 
 def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
-    """One pair of neighbours changes places; the same seed on the result changes them back.
+    """Exchange a pair of neighbours; the same seed on the result changes them back.
 
     That holds since neighbours are paired from the first or from the second statement of each block on: a swap inside a
     pair leaves every other pair of the same pairing as it was.
@@ -58,14 +58,13 @@ def _swapped(path: str, parsed: Parsed, pairs: Sequence[Pair], seed: int) -> Rew
 
 
 def _line(parsed: Parsed, statement: cst.SimpleStatementLine) -> Span:
-    """A statement with the comment behind it."""
     at = parsed.span(statement)
     comment = statement.trailing_whitespace.comment
     return at if comment is None else Span(at.start, parsed.span(comment).end)
 
 
 def _pairs(parsed: Parsed, function: cst.FunctionDef, first: int) -> list[Pair]:
-    """Independent neighbours, each statement in one pair at most, counted from statement `first` of each block."""
+    """Return independent neighbours, each statement in at most one pair, from statement `first` of each block."""
     names = _Names(parsed, function)
     found = []
     for block in blocks(parsed, function):
@@ -115,7 +114,7 @@ def _guarded(parsed: Parsed, node: cst.CSTNode) -> bool:
 
 
 def _independent(parsed: Parsed, one: cst.SimpleStatementLine, other: cst.SimpleStatementLine, names: _Names) -> bool:
-    """They share no name, and call no two things; if one may change an object, the other looks at none."""
+    """Return whether they share no name and call no two things; where one may change an object, the other sees none."""
     if (_words(parsed, one) & _words(parsed, other)) - names.pure:
         return False
     if len([*parsed.every(one, cst.Call), *parsed.every(other, cst.Call)]) > 1:
@@ -132,7 +131,6 @@ def _independent(parsed: Parsed, one: cst.SimpleStatementLine, other: cst.Simple
 
 
 def _words(parsed: Parsed, line: cst.SimpleStatementLine) -> set[str]:
-    """Every name in a statement, those of attributes too; constants do not count."""
     return {name.value for name in parsed.every(line, cst.Name)} - _CONSTANTS
 
 
@@ -147,7 +145,6 @@ def _acts(parsed: Parsed, line: cst.SimpleStatementLine, names: _Names) -> bool:
 
 
 def _targets(line: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
-    """Yield what a statement assigns to."""
     small = line.body[0]
     if isinstance(small, cst.Assign):
         yield from (target.target for target in small.targets)
@@ -156,6 +153,5 @@ def _targets(line: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
 
 
 def _differ(parsed: Parsed, one: cst.SimpleStatementLine, other: cst.SimpleStatementLine) -> bool:
-    """Two statements that read the same make no variant."""
     texts = [parsed.text[span.start : span.end] for span in (_line(parsed, one), _line(parsed, other))]
     return texts[0] != texts[1]

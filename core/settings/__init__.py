@@ -290,12 +290,10 @@ class RunSettings:
 
     @property
     def forward(self) -> NamedModel:
-        """The model that describes."""
         return NamedModel(self.model, self.endpoint)
 
     @property
     def backward(self) -> NamedModel:
-        """The model that writes."""
         return self.forward if self.one_model else NamedModel(self.backward_model or "", self.backward_endpoint)
 
     def asking(self, forward: NamedModel, backward: NamedModel | None = None) -> RunSettings:
@@ -334,12 +332,11 @@ class RunSettings:
         return settings
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, nested."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
-        """The settings a run was started with; unknown keys of another version are dropped."""
+        """Read the settings a run was started with; unknown keys of another version are dropped."""
         # Runs of before that setting were drawn with llama.cpp's own limits, and are resumed with them.
         if "top_k" not in data.get("generation", {}):
             data = {**data, "generation": data.get("generation", {}) | FORMER_TRUNCATION}
@@ -355,7 +352,7 @@ MOST_JUDGES = 8
 
 
 def share_cores(settings: RunSettings, cores: int) -> RunSettings:
-    """The settings with threads and workers filled in: what is given stays, and together they leave no core idle.
+    """Fill in threads and workers: what is given stays, and together they leave no core idle.
 
     ggml's threads spin, so that a judge on one of their cores would slow the model tenfold.
     """
@@ -367,5 +364,5 @@ def share_cores(settings: RunSettings, cores: int) -> RunSettings:
 
 
 def with_workers(settings: OracleSettings, cores: int) -> OracleSettings:
-    """The settings with as many workers as there are cores for them, unless their number is given."""
+    """Fill in as many workers as there are cores for them, unless their number is given."""
     return settings if settings.workers else replace(settings, workers=min(max(1, cores), MOST_JUDGES))

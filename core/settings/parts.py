@@ -450,7 +450,7 @@ class EndpointSettings:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Plain values read back; those that this version does not know are dropped. Raises TypeError."""
+        """Read plain values back; those that this version does not know are dropped. Raises TypeError."""
         return read_back(cls, data)
 
 

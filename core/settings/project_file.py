@@ -109,7 +109,6 @@ def _read(path: Path, table: Mapping[str, Any]) -> ProjectFile:
 
 
 def _refuse_foreign(settings: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Raise ValueError for what somebody else's file must not decide."""
     for path in REFUSED:
         if settings.get(path):
             raise ValueError(f"{path.rpartition('.')[2]} is for the command line alone")
@@ -122,7 +121,6 @@ def _refuse_foreign(settings: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 
 def _value(each: Described, name: str, value: Any, root: Path) -> Any:
-    """Return a setting's value as the command line would have it. Raises ValueError."""
     if each.kind is bool:
         if not isinstance(value, bool):
             raise ValueError(f"{name} is true or false, not {value!r}")

@@ -79,7 +79,7 @@ class Setting:
 
 
 def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
-    """Typed by `Setting` itself, so that what it takes is said there alone."""
+    """Return a function typed by `Setting` itself, so that what it takes is said there alone."""
 
     def made(default: T, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return field(default=default, metadata={"about": make(*args, **kwargs)})
@@ -92,7 +92,7 @@ setting = _field_of(Setting)
 
 
 def part(made: type[T], title: str) -> T:
-    """A field that holds settings of its own, under a title in the dialog and in `--help`."""
+    """Declare a field that holds settings of its own, under a title in the dialog and in `--help`."""
     return field(default_factory=made, metadata={"title": title})
 
 
@@ -130,7 +130,7 @@ class Described:
         return f"--{self.option[5:]}" if self.option.startswith("--no-") else f"--no-{self.option[2:]}"
 
     def read(self, text: str) -> Any:
-        """The value that a person wrote. Raises ValueError, with what is wrong."""
+        """Return the value that a person wrote. Raises ValueError, with what is wrong."""
         about = self.about
         if self.kind in (int, float):
             try:
@@ -196,12 +196,12 @@ def described(settings: type, prefix: str = "", title: str = "") -> Mapping[str,
 
 
 def value_of(settings: Any, path: str) -> Any:
-    """The value of one setting."""
+    """Return the value of one setting."""
     return attrgetter(path)(settings)
 
 
 def with_values(settings: T, values: Mapping[str, Any]) -> T:
-    """The settings with other values, by path."""
+    """Return the settings with other values, by path."""
     own = {path: value for path, value in values.items() if "." not in path}
     for name in {path.partition(".")[0] for path in values if "." in path}:
         inner = {path.removeprefix(f"{name}."): value for path, value in values.items() if path.startswith(f"{name}.")}
@@ -220,7 +220,7 @@ def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
 
 
 def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
-    """Settings out of plain values, as `asdict` made them; those that this version does not know are dropped."""
+    """Read settings out of plain values, as `asdict` made them; those that this version does not know are dropped."""
 
     def read(made: type[Any] | None, value: Any) -> Any:
         if isinstance(value, list):  # JSON knows no tuples

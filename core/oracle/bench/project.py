@@ -37,7 +37,7 @@ class Split:
 
 
 def split(problem: Problem) -> Split:
-    """The problem's tests. No bodies: no test calls the program."""
+    """Return the problem's tests. No bodies: no test calls the program."""
     if problem.test:
         return _split_check(problem)
     if problem.inputs:
@@ -48,7 +48,7 @@ def split(problem: Problem) -> Split:
 
 
 def _renamed(problem: Problem, indent: str = "    ") -> str:
-    """The function's own names stand for the recording one too: HumanEval/33 and all of MBPP call it by its name."""
+    """Bind the function's own names to the recording one: HumanEval/33 and all of MBPP call it by its name."""
     names = [name for name in problem.names if name != CANDIDATE]
     return "".join(f"{indent}{name} = {CANDIDATE}\n" for name in names)
 
@@ -67,7 +67,7 @@ def _split_check(problem: Problem) -> Split:
 
 
 def _bodies(source: str, statements: Sequence[ast.stmt], names: set[str]) -> Iterator[str]:
-    """One a check, with the statements above it that are no check.
+    """Yield one body a check, with the statements above it that are no check.
 
     `names` are those of the program; a name that is assigned from what it gave counts as one too.
     """
@@ -94,7 +94,7 @@ def _mentions(node: ast.AST, names: set[str]) -> bool:
 
 
 def _assigned(node: ast.stmt) -> set[str] | None:
-    """The names that a statement binds, where it is there for that; else None."""
+    """Return the names that a statement binds, where it is there for that; else None."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     targets: Sequence[ast.expr]
@@ -108,13 +108,13 @@ def _assigned(node: ast.stmt) -> set[str] | None:
 
 
 def _with_message(source: str, lines: Sequence[str], node: ast.Assert) -> str:
-    """The assert with its condition as it stands; its message says what the program gave."""
+    """Return the assert with its condition as it stands; its message says what the program gave."""
     condition = ast.get_source_segment(source, node.test) or ast.unparse(node.test)
     return f"{_indent(lines, node)}assert ({condition}), {CANDIDATE}.said()"
 
 
 def _lines(lines: Sequence[str], node: ast.stmt, indent: str) -> str:
-    """The statement as it stands, where it has that indentation and its lines to itself; else written anew."""
+    """Return the statement as it stands, where it has that indentation and its lines to itself; else written anew."""
     first = node.lineno - 1
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         first = node.decorator_list[0].lineno - 1
@@ -131,7 +131,6 @@ def _shares(lines: Sequence[str], node: ast.stmt) -> bool:
 
 
 def _indent(lines: Sequence[str], node: ast.stmt) -> str:
-    """The white space before a statement; of one that stands behind others on its line, that of the line."""
     line = lines[node.lineno - 1]
     space = line[: len(line) - len(line.lstrip())]
     return space or "    "
@@ -142,7 +141,6 @@ def _calls_check(node: ast.stmt) -> bool:
 
 
 def _snippet_body(source: str, names: set[str]) -> str:
-    """One test's own statements; empty where none of them calls the program."""
     lines = source.split("\n")
     statements = _parsed(source).body
     if not any(_mentions(node, names) for node in statements):
@@ -234,19 +232,19 @@ def program_path(problem: Problem) -> str:
 
 
 def program_file(problem: Problem, program: str) -> str:
-    """The whole file for a program: the tests take the function by the name `candidate`."""
+    """Return the whole file for a program: the tests take the function by the name `candidate`."""
     entry = problem.entry
     binding = "" if entry == CANDIDATE else f"\n\n\n{CANDIDATE} = {entry}"
     return program.rstrip("\n") + binding + "\n"
 
 
 def without_binding(file: str) -> str:
-    """The text of such a file as people know its program: without the name that the tests take the function by."""
+    """Return such a file as people know its program: without the name that the tests take the function by."""
     return _BINDING.sub("\n", file)
 
 
 def file_of_tests(problem: Problem) -> str:
-    """The problem's tests; no test function where no test calls the program."""
+    """Return the problem's tests; no test function where no test calls the program."""
     parts = split(problem)
     head = _TEST_FILE.format(key=problem.key, module=module_name(problem), shared=parts.shared)
     tests = (_TEST.format(candidate=CANDIDATE, number=n, body=body) for n, body in enumerate(parts.bodies))
@@ -254,7 +252,7 @@ def file_of_tests(problem: Problem) -> str:
 
 
 def node_ids(problem: Problem) -> tuple[str, ...]:
-    """The node ids of the problem's tests."""
+    """Return the node ids of the problem's tests."""
     count = len(split(problem).bodies)
     return tuple(f"tests/test_{module_name(problem)}.py::test_{number:03}" for number in range(count))
 
@@ -265,7 +263,7 @@ def project_folder() -> Path:
 
 
 def write_project(problems: Sequence[Problem], name: str, folder: Path | None = None, source: str = "") -> Path:
-    """The generated project of these problems; written when it is not there. Raises OSError.
+    """Return the generated project of these problems; written when it is not there. Raises OSError.
 
     `name`: for people. `source`: the benchmark's file, for `origin_of`.
     """
@@ -284,7 +282,7 @@ class Origin:
 
 
 def write_files(files: Mapping[str, str], name: str, folder: Path, origin: Origin) -> Path:
-    """A generated project of these files, by path; written when it is not there. Raises OSError."""
+    """Return a generated project of these files, by path; written when it is not there. Raises OSError."""
     project = _written({**files, "pytest.ini": _PYTEST, "problems/__init__.py": ""}, name, folder)
     if origin_of(project) != origin:
         (project / ORIGIN_FILE).write_text(json.dumps(asdict(origin)), encoding="utf-8")
@@ -393,10 +391,7 @@ class CellFiles:
 
 
 def cell_files(number: int, context: str, code: str, names: Sequence[tuple[str, str]]) -> CellFiles:
-    """Return the file and tests of a cell.
-
-    `names` are those that later cells read, with the cells up to the first that does.
-    """
+    """Make the file and tests of a cell; `names`: what later cells read, with the cells up to the first that does."""
     module = f"c_{number:04}"
     before = context + CELL_MARK if context else ""
     tests = _CELL_TESTS.format(context=before, code=code, module=f"problems.{module}")

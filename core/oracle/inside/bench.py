@@ -136,10 +136,7 @@ def confined(tree: ast.Module) -> bool:
 
 
 def _walk(tree: ast.AST) -> list[ast.AST]:
-    """Return all nodes, without those that say how a name is used.
-
-    It is faster than `ast.walk`: every candidate waits for it.
-    """
+    """Return all nodes but those that say how a name is used, faster than `ast.walk`: every candidate waits for it."""
     nodes = [tree]
     for node in nodes:
         for value in vars(node).values():
@@ -151,10 +148,7 @@ def _walk(tree: ast.AST) -> list[ast.AST]:
 
 
 def _types_asked(compared: Sequence[Any], attributes: Sequence[Any]) -> Iterator[ast.expr]:
-    """Yield each `type` that is named in `type(x) == y` or `type(x).__name__`.
-
-    It is refused elsewhere: with it in hand, a program could make classes.
-    """
+    """Yield each `type` in `type(x) == y` or `type(x).__name__`: elsewhere a program could make classes with it."""
     looked = [side for node in compared for side in (node.left, *node.comparators)]
     looked += [node.value for node in attributes if node.attr == "__name__"]
     for call in looked:
@@ -173,7 +167,6 @@ def _offers(module: str, name: str) -> bool:
 
 
 def _plain(node: ast.Attribute, modules: dict[str, str]) -> bool:
-    """Return whether an attribute is read, and one of a plain value or of a module's names."""
     base = node.value
     if not isinstance(node.ctx, ast.Load):
         return False
@@ -220,7 +213,7 @@ class Plain:
         hide()
 
     def prepare(self, request: dict[str, Any]) -> None:
-        """In the process that forks: compile the tests, which candidates cannot change, once for all of them."""
+        """Compile the tests once for all candidates, which cannot change them; in the process that forks."""
         for file in files_of(request["tests"]):
             if file not in self._codes:
                 path = os.path.join(self._root, file)
@@ -237,12 +230,11 @@ class Plain:
             leave(status)
 
     def may_share(self, request: dict[str, Any]) -> bool:
-        """In the process that forks: whether it is worth asking a child that judges many."""
         changes = request.get("changes", ())
         return len(changes) == 1 and not request.get("stream") and perhaps(changes[0]["text"])
 
     def share(self, send: Send, asked: int) -> None:
-        """In a child: judge programs one after another, as long as they can do nothing but compute.
+        """Judge programs one after another, as long as they can do nothing but compute; in a child.
 
         Each leaves nothing to the next: its module goes, and what it has in the middle of something (a generator that
         waits in a `try`, say) is ended before the answer. This process ends with the first program of which something
@@ -289,7 +281,7 @@ class Plain:
         return True
 
     def _forget(self, tests: list[str], change: dict[str, Any]) -> bool:
-        """Drop the program and its tests; whether nothing is left of it that could run.
+        """Drop the program and its tests; return whether nothing is left of it that could run.
 
         Each function has the names of its module, whatever else holds it: they are gone when what was put there is.
         """
@@ -313,7 +305,7 @@ class Plain:
         return left() is None
 
     def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool], watch: Watch | None) -> int:
-        """Run the tests and report them; the status that this is to end with.
+        """Run the tests and report them; return the status that this is to end with.
 
         `watch`: over the tests' own modules, which a program that can only compute has no name for.
         """
@@ -413,7 +405,7 @@ class _Calls:
 
 
 def _right(record_property: object) -> None:
-    """A test that passes."""
+    """Pass."""
 
 
 def _wrong(record_property: object) -> None:
@@ -421,7 +413,6 @@ def _wrong(record_property: object) -> None:
 
 
 def _module_of(change: dict[str, Any]) -> list[str]:
-    """Package and module that a program is imported by: all of them lie side by side."""
     return str(change["path"])[: -len(".py")].split("/")
 
 

@@ -45,7 +45,7 @@ def texts_of(request: dict[str, Any], config: dict[str, Any]) -> dict[str, bytes
 
 
 def files_of(tests: list[str]) -> list[str]:
-    """Each file once, below the working folder: pytest ends a path at a bracket."""
+    """Return each file once, below the working folder: pytest ends a path at a bracket."""
     return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
 
 

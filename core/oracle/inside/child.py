@@ -22,12 +22,11 @@ def _refuse(value: object) -> Any:
 
 
 def open_channel(descriptor: int, nonce: str, pid: int) -> Send:
-    """A function `send(kind, *values)`, for any thread; what it was given is written when it returns.
+    """Return a function `send(kind, *values)`, for any thread; what it was given is written when it returns.
 
     With `wait` it is written with what comes next: each write wakes the reader, which costs as much as a fast test.
-
-    Everything it needs is captured here, before any candidate runs: patching `os` or `json` later changes nothing.
-    A fork of the child stays silent.
+    Everything it needs is captured here, before any candidate runs: patching `os` or `json` later changes nothing. A
+    fork of the child stays silent.
     """
     getpid, thread, lock, owner = os.getpid, get_ident, allocate_lock(), 0
     encode = make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
@@ -113,7 +112,7 @@ STOPPED = 97
 
 
 def control(option: int, value: int) -> None:
-    """prctl, where the platform and this interpreter have it."""
+    """Call prctl, where the platform and this interpreter have it."""
     with contextlib.suppress(OSError, AttributeError, ImportError):
         _library().prctl(option, value, 0, 0, 0)
 
@@ -139,7 +138,7 @@ def guarded(send: Send, body: Callable[[], None]) -> None:
 
 
 def describe(error: BaseException) -> str:
-    """One line naming an exception, whatever its `__str__` does."""
+    """Name an exception in one line, whatever its `__str__` does."""
     with contextlib.suppress(BaseException):
         return "%s: %s" % (type(error).__name__, str(error)[:500])
     return type(error).__name__

@@ -28,7 +28,6 @@ class Functions:
     """Every function alive after collection, by file, first line and name."""
 
     def __init__(self) -> None:
-        """Look once; call before the collector freezes its generations."""
         real: dict[str, str] = {}
         self._found: dict[tuple[str, int, str], list[FunctionType]] = {}
         for function in gc.get_objects():
@@ -53,7 +52,7 @@ class Outline:
         self._tree = ast.parse(text)
 
     def enclosing(self, first: int, last: int) -> tuple[Any, list[ast.AST]]:
-        """The function whose body holds the lines, and the statements around it, outermost first. Raises Refusal."""
+        """Return the function whose body holds the lines, and what stands around it, outermost first. Raises Refusal."""
         around: list[ast.AST] = []
         node: ast.AST = self._tree
         while True:
@@ -83,7 +82,7 @@ def _holds(node: ast.stmt, first: int, last: int) -> bool:
 def locate(
     functions: Functions, outline: Outline, request: dict[str, Any]
 ) -> tuple[Any, list[ast.AST], list[FunctionType]]:
-    """The function around the request's lines, what stands around it, and those made from it. Raises Refusal.
+    """Return the function around the request's lines, what stands around it, and those made from it. Raises Refusal.
 
     `request`: path, first_line, last_line (of the original), import_lines (by path).
     """
@@ -129,14 +128,14 @@ def _compiled(outline: Outline, text: str, node: Any, around: list[ast.AST], old
 
 
 def _header(outline: Outline, outer: ast.AST) -> str:
-    """A line that opens a block as deep as `outer` does."""
+    """Return a line that opens a block as deep as `outer` does."""
     line: str = outline.lines[getattr(outer, "lineno", 1) - 1]
     margin = line[: len(line) - len(line.lstrip())]
     return margin + ("class " + outer.name if isinstance(outer, ast.ClassDef) else "if 1") + ":\n"
 
 
 def _only(tree: ast.Module, depth: int, node: Any) -> Any:
-    """The function, when it is all there is: a candidate that broke out of it is not for us. Raises Refusal."""
+    """Return the function, when it is all there is: a candidate that broke out of it is not for us. Raises Refusal."""
     body: list[ast.stmt] = tree.body
     for _ in range(depth):
         if len(body) != 1:
@@ -163,7 +162,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _check(old: CodeType, new: CodeType) -> None:
-    """Both must look the same to whoever inspected the function when it was made."""
+    """Raise Refusal unless both look the same to whoever inspected the function when it was made."""
     same = (
         old.co_freevars == new.co_freevars
         and old.co_flags & (KIND | FUTURES) == new.co_flags & (KIND | FUTURES)

@@ -38,10 +38,7 @@ def read_framework() -> None:
 
 
 def signature_in(properties: Iterable[tuple[str, object]]) -> str:
-    """Return what a test left under SIGNATURE, else an empty text.
-
-    A long one is cut, but two that differ stay different.
-    """
+    """Return what a test left under SIGNATURE, else an empty text; long ones are cut, but stay different."""
     found = [value for name, value in properties if name == SIGNATURE]
     text = found[-1] if found else ""
     if type(text) is not str:
@@ -53,14 +50,14 @@ def signature_in(properties: Iterable[tuple[str, object]]) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The end of `text`, saying what was cut."""
+    """Return the end of `text`, saying what was cut."""
     if len(text) <= limit:
         return text
     return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
 
 
 def relative(text: str, root: str) -> str:
-    """`text` with the places in files below `root` named from there; what an exception says stays as it is."""
+    """Name the places in files below `root` from there; what an exception says stays as it is."""
     below = re.escape(root.rstrip(os.sep) + os.sep)
     return re.sub("(?m)(?:(?<=File \")|(?<=test module ')|^)" + below, "", text)
 
@@ -70,7 +67,7 @@ HARNESS = ("rtc_recording.py", "rtc_cells.py")
 
 
 def arranged(text: str, root: str, limit: int) -> str:
-    """A native traceback with its exception first, then the frames in files below `root`; any other text as it is.
+    """Put the exception of a native traceback first, then the frames in files below `root`; any other text stays.
 
     The last exception leads and those behind it follow. What is beyond `limit` characters is cut, and said.
     """
@@ -101,7 +98,7 @@ def _bare(frame: traceback.FrameSummary) -> traceback.FrameSummary:
 
 
 def _parts(lines: list[str]) -> tuple[list[Part], list[str]]:
-    """The chained tracebacks in the order of the text, and how each leads to the next."""
+    """Return the chained tracebacks in the order of the text, and how each leads to the next."""
     parts: list[Part] = []
     links = []
     for line in lines:

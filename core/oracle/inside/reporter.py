@@ -28,14 +28,14 @@ class Witness:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
-        """Around everything else; unittest keeps its exceptions on the item."""
+        """Look around everything else; unittest keeps its exceptions on the item."""
         self.raised = False
         outcome: Any = yield
         self.raised = outcome.excinfo is not None or bool(getattr(item, "_excinfo", None))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
-        """No dot for a test that passed: pytest writes each by itself, which costs as much as a fast test."""
+        """Write no dot for a test that passed: pytest writes each by itself, which costs as much as a fast test."""
         passed = report.passed and report.when == "call" and not hasattr(report, "wasxfail")
         return ("passed", "", "") if passed else None
 
@@ -140,7 +140,6 @@ class Reporter:
 
 
 def _reason(report: Any) -> str:
-    """Why it did not pass; of a skipped test the reason alone, without the place."""
     if report.passed:
         return ""
     skipped = report.longrepr[2] if isinstance(report.longrepr, tuple) and len(report.longrepr) == 3 else None
@@ -148,7 +147,7 @@ def _reason(report: Any) -> str:
 
 
 def outcome_of(report: Any) -> str:
-    """passed, failed, error, skipped, xfailed or xpassed; an empty text for a phase that says nothing."""
+    """Return passed, failed, error, skipped, xfailed or xpassed; an empty text for a phase that says nothing."""
     if hasattr(report, "wasxfail"):
         return "xpassed" if report.passed else "xfailed"
     if report.failed:
@@ -162,7 +161,7 @@ ORDER = ("error", "failed", "skipped", "xfailed", "xpassed", "passed")
 
 
 def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
-    """The worst of a test's phases with its message; a test without any call is an error."""
+    """Return the worst of a test's phases with its message; a test without any call is an error."""
     for outcome in ORDER:
         for kind, message in parts:
             if kind == outcome:
@@ -180,7 +179,7 @@ class Canary(pytest.Item):
             raise AssertionError("canary")
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
-        """No traceback: making one would cost more than all the rest."""
+        """Make no traceback, which would cost more than all the rest."""
         return "canary"
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
@@ -188,7 +187,7 @@ class Canary(pytest.Item):
 
 
 def run_canaries(session: Any, bits: list[int]) -> list[str]:
-    """Run a canary for each bit (1: must fail); the outcomes, for the parent to compare."""
+    """Run a canary for each bit (1: must fail); return the outcomes, for the parent to compare."""
     session._setupstate.teardown_exact(None)
     outcomes = []
     for bit in bits:
@@ -248,7 +247,7 @@ class Stages:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: Any) -> bool | None:
-        """Before pytest's own, which goes on the first time and not again."""
+        """Import in place of pytest's own collection, which goes on the first time and not again."""
         if not self._in_stages:
             return None
         if self._begun:
@@ -269,7 +268,7 @@ class Stages:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool | None:
-        """In place of pytest's own loop, where there are several stages."""
+        """Run in place of pytest's own loop, where there are several stages."""
         if not self._in_stages:
             return None
         # Stands for the tests to come, so that what was set up for the whole session outlives a stage.

@@ -71,7 +71,6 @@ def remove(folder: str, name: str) -> None:
 
 
 def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
-    """Delete what is no folder; move up what is one."""
     with contextlib.suppress(OSError):
         if not entry.is_dir(follow_symlinks=False):
             os.unlink(entry.path)
@@ -84,7 +83,6 @@ def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
 
 
 def _mounts() -> list[str]:
-    """Return the folders and files at which something is mounted; empty where the system does not tell."""
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
         points = [line.split()[4] for line in file]
         return [os.fsdecode(unescaped(point)) for point in points]
@@ -109,10 +107,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _read(folder: str, left: set[str], most: int) -> list[Entry]:
-    """Return all that lies in the folder except the names in `left`, parents first.
-
-    Raises OverflowError beyond `most` bytes.
-    """
+    """Return all in the folder but the names in `left`, parents first. Raises OverflowError beyond `most` bytes."""
     found = []
     for parent, folders, files in os.walk(folder):
         if parent == folder:

@@ -117,7 +117,7 @@ class _Found:
             self.held.update("mock.ANY equals everything" for name in _names(node) if mocked and name == "ANY")
 
     def _comparing(self, node: ast.AST) -> Iterator[str]:
-        """A comparison that is defined here, in whatever way, and one that has nothing to do with what is compared."""
+        """Yield each comparison that is defined here, in whatever way, or has nothing to do with what is compared."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in COMPARISONS:
             if self._own_parts and isinstance(node, ast.FunctionDef) and _is_of_own_parts(node):
                 return
@@ -277,7 +277,6 @@ def _compares_nothing(node: ast.ClassDef) -> bool:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """The name that a node carries, of those it imports all."""
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):
@@ -287,7 +286,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
-    """Modules that are imported by statement or by a call with their name, or looked up in `sys.modules`."""
+    """Yield modules that are imported by statement or by a call with their name, or looked up in `sys.modules`."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

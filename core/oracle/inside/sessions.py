@@ -38,7 +38,7 @@ class LoadTests:
     if hasattr(pytest, "version_tuple"):  # pytest 7 and later
 
         def pytest_collect_file(self, file_path: Any, parent: Any) -> Any:
-            """A package's own file, which pytest looks into only where it is named."""
+            """Take a package's own file, which pytest looks into only where it is named."""
             if file_path.name != "__init__.py" or parent.session.isinitpath(file_path):
                 return None
             if _is_pytests(parent.config, str(file_path)) or b"load_tests" not in file_path.read_bytes():
@@ -68,7 +68,7 @@ class Added(pytest.Collector):
         self._function = function
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item a test case; those of the module's own classes are pytest's already."""
+        """Yield an item a test case; those of the module's own classes are pytest's already."""
         module: Any = getattr(self.parent, "obj", None)
         own = {value for value in vars(module).values() if isinstance(value, type)}
         package = hasattr(module, "__path__")
@@ -80,7 +80,7 @@ class Added(pytest.Collector):
         return self._function(loader, unittest.TestSuite(), pattern)
 
     def _of_package(self, module: Any) -> Any:
-        """With a loader that is amid discovery, so that looking through the package does not ask it again."""
+        """Use a loader that is amid discovery, so that looking through the package does not ask it again."""
         loader: Any = unittest.TestLoader()
         folder = os.path.dirname(os.path.abspath(module.__file__))
         for _ in module.__name__.split("."):
@@ -164,7 +164,7 @@ class Bare:
         send("exit", self._main(_files(request), plugins))
 
     def _trace(self, send: Send, plugins: list[Any], files: list[str] | None) -> None:
-        """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
+        """Trace without an audit hook: one in Python has threads that start together fail to install the tracer."""
         collector = choose_collector(self._config)
         imported = Imported(self._config["root"], send)
         collector.start()
@@ -173,7 +173,7 @@ class Bare:
         send("exit", status)
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
-        """Collect `files` (None: what the options say) and run; the exit status."""
+        """Collect `files` (None: what the options say) and run; return the exit status."""
         arguments = [*self._config["pytest_args"], *(files or ())]
         return int(pytest.main(arguments, plugins=[LoadTests(), self._witness, *plugins]))
 
@@ -188,7 +188,6 @@ class Configured(Bare):
         read_framework()
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
-        """Collect `files` and run, as `pytest.main` goes on from here; return the exit status."""
         if files is not None:
             self._pytest.args = files
         for plugin in plugins:
@@ -232,7 +231,7 @@ class Imported:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self) -> None:
-        """By now pytest is configured by its options, plugins and first conftests."""
+        """Remember the modules: by now pytest is configured by its options, plugins and first conftests."""
         self._prepared = set(sys.modules)
 
     @pytest.hookimpl(tryfirst=True)
@@ -248,7 +247,7 @@ class Imported:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Look once: what plugins import to say farewell serves no test."""
+        """Look now: what plugins import to say farewell serves no test."""
         if self._send is not None:
             self.report(self._send)
 
@@ -275,7 +274,6 @@ def _rewritten(module: Any) -> bool:
 
 
 def _files(request: dict[str, Any]) -> list[str] | None:
-    """Return the files of the tests asked for; None for all there are."""
     if request.get("tests") is None or request.get("whole"):
         return None
     return files_of(request["tests"])
@@ -285,10 +283,7 @@ def _files(request: dict[str, Any]) -> list[str] | None:
 
 
 def remember(config: dict[str, Any]) -> None:
-    """Compile the unmodified project once, in the zygote, for children to import from memory.
-
-    A text that differs from what was compiled is compiled anew.
-    """
+    """Compile the unmodified project once, in the zygote, for children to import where the text is the same."""
     paths = [os.path.join(config["root"], path) for path in config.get("sources", ())]
     compiled: dict[str, tuple[bytes, CodeType]] = {}
     for path in paths:
@@ -313,7 +308,7 @@ def _compile_from(compiled: dict[str, tuple[bytes, CodeType]]) -> None:
 
 
 def _rewrite_from(paths: list[str]) -> None:
-    """pytest rewrites the assertions of test files on import, which costs more than compiling them."""
+    """Rewrite assertions in test files once, which pytest does on import and which costs more than compiling them."""
     usual: Any = getattr(rewrite, "_rewrite_test", None)
     if usual is None:
         return
@@ -339,7 +334,6 @@ class Collected(Configured):
     """
 
     def _prepare(self) -> None:
-        """Collect, under the tracer where the first child is to go on with that."""
         traced = bool(self._config.get("trace"))
         self.found: dict[str, Any] = {}
         importing, root = no_lines(), self._config["root"]
@@ -372,7 +366,7 @@ class Collected(Configured):
             self._items.setdefault(item.nodeid, []).append(item)
 
     def refusal(self, request: dict[str, Any]) -> str:
-        """In the zygote, before anything is forked: why a fresh import must judge; empty when it need not.
+        """Return why a fresh import must judge, before anything is forked; empty when it need not.
 
         The original is parsed once for all its candidates.
         """
@@ -416,7 +410,6 @@ class Collected(Configured):
         send("exit", 1 if session.testsfailed else 0)
 
     def _trace_on(self, send: Send) -> None:
-        """Run the tests under the tracer that has seen them collected."""
         self._pytest.pluginmanager.register(self._collector)
         self._collector.start()
         self._pytest.hook.pytest_runtestloop(session=self._session)
@@ -439,7 +432,7 @@ class Collected(Configured):
         return True
 
     def _forget_output(self) -> None:
-        """The capture files are shared with earlier children: drop what a killed one left."""
+        """Drop what a killed child left in the capture files, which all of them share."""
         manager = self._pytest.pluginmanager.getplugin("capturemanager")
         capturing = getattr(manager, "_global_capturing", None)
         for name in ("out", "err"):

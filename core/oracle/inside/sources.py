@@ -27,7 +27,6 @@ class CandidateLoader(importlib.machinery.SourceFileLoader):
         self._code = code
 
     def get_data(self, path: str) -> bytes:
-        """The candidate for its own path; other data as it is on disk."""
         return self._text if path == self.path else super().get_data(path)
 
     def get_code(self, fullname: str) -> CodeType:
@@ -46,7 +45,7 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         self._known: dict[str, str] = {}
 
     def place(self, path: str, text: bytes, code: CodeType | None = None, module: str = "") -> None:
-        """From now on `path` reads as `text`, for imports and in tracebacks.
+        """Have `path` read as `text` from now on, for imports and in tracebacks.
 
         `module`: its name, where `path` is known to hold no link and to be what that name leads to.
         """
@@ -62,7 +61,7 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The usual spec with our loader when it leads to a changed file."""
+        """Return the usual spec with our loader when it leads to a changed file."""
         if fullname.rpartition(".")[2] not in self._names:
             return None
         if fullname in self._known:
@@ -81,7 +80,7 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         return bool(self._texts) and spec.origin is not None and os.path.realpath(spec.origin) in self._texts
 
     def ours(self, spec: importlib.machinery.ModuleSpec, real: str = "") -> importlib.machinery.ModuleSpec:
-        """The same spec, of a changed file, with our loader. `real`: its path without links, where it is known."""
+        """Put our loader in the spec of a changed file. `real`: its path without links, where it is known."""
         path = str(spec.origin)
         real = real or os.path.realpath(path)
         spec.loader = CandidateLoader(spec.name, path, self._texts[real], self._codes[real])
@@ -90,7 +89,7 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
 
 
 def install() -> CandidateFinder:
-    """A finder ahead of all others; pytest puts its own first later on, and steps back for changed files."""
+    """Install a finder ahead of all others; pytest puts its own first later on, and steps back for changed files."""
     finder = CandidateFinder()
     sys.meta_path.insert(0, finder)
     if "pytest" in sys.modules:
@@ -112,7 +111,7 @@ def _step_back(finder: CandidateFinder) -> None:
 
 
 def _follow_files(finder: CandidateFinder) -> None:
-    """Modules made from a file's path, which no finder is asked for: pytest makes such, and so do tests of scripts."""
+    """Follow modules made from a file's path, which no finder is asked for: pytest makes such, and tests of scripts."""
     usual: Any = importlib.util.spec_from_file_location
 
     @functools.wraps(usual)

@@ -36,7 +36,6 @@ class Wakeup:
     """A pipe that SIGCHLD writes to, so that `select` notices the end of a child."""
 
     def __init__(self) -> None:
-        """Install the handler; once per process."""
         self.reader, self._writer = os.pipe()
         for end in (self.reader, self._writer):
             os.set_blocking(end, False)
@@ -53,7 +52,6 @@ class Output:
     """The head of what a child printed past pytest's capture."""
 
     def __init__(self, limit: int) -> None:
-        """Keep `limit` bytes; read and drop the rest."""
         self._limit = limit
         self._kept = b""
         self._dropped = 0
@@ -140,7 +138,7 @@ class Supervisor:
         return summary if watch.answer >= 0 else None
 
     def _end_shared(self) -> None:
-        """Before anything else is run: such a child is not to be within another's reach."""
+        """End it before anything else is run: such a child is not to be within another's reach."""
         if self._shared is not None:
             child, self._shared = self._shared, None
             self._clear(child)
@@ -183,7 +181,7 @@ class _Watch:
         self._outlived = False
 
     def follow(self, wakeup: Wakeup) -> dict[str, Any]:
-        """Until the child is dead and its frames are read, or it waits for the next request."""
+        """Listen until the child is dead and its frames are read, or it waits for the next request."""
         pid = self._child.pid
         ends: dict[int, Callable[[bytes], None]] = {
             self._child.report: self._take,
@@ -209,7 +207,7 @@ class _Watch:
         return self._summary(status)
 
     def _judge_time(self, pid: int) -> int | None:
-        """Kill a child that is over a limit; its status then."""
+        """Kill a child that is over a limit; return its status then."""
         now = time.monotonic()
         if self._reader.flooded:
             self._why = "flood"
@@ -255,7 +253,7 @@ class _Watch:
 
 
 def _read(end: int, ends: dict[int, Callable[[bytes], None]]) -> bool:
-    """Hand on what can be read of one; whether there was any. One that is closed is listened to no more."""
+    """Hand on what can be read; return whether there was any. One that is closed is listened to no more."""
     try:
         data = os.read(end, 1 << 16)
     except BlockingIOError:
@@ -276,7 +274,7 @@ def _most_bytes(request: dict[str, Any]) -> int:
 
 
 def descendants() -> list[int]:
-    """Every process below this one; those that have ended are reaped."""
+    """Return every process below this one; those that have ended are reaped."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -291,10 +289,7 @@ def descendants() -> list[int]:
 
 
 def outliving() -> bool:
-    """Return whether descendants go on, a moment after the child has ended.
-
-    What multiprocessing keeps running does not count, as it ends later.
-    """
+    """Return whether descendants outlive the child by a moment; those of multiprocessing, which end later, may."""
     give_up = time.monotonic() + GRACE
     while any(map(_goes_on, descendants())):
         if time.monotonic() > give_up:

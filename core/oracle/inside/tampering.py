@@ -36,7 +36,7 @@ MOST_FRAMES = 100
 
 
 def text_of(path: object) -> str:
-    """A path as plain text, whatever the methods of its class say; empty for what is none."""
+    """Return a path as plain text, whatever the methods of its class say; empty for what is none."""
     if isinstance(path, bytes):
         return bytes.decode(path, "utf-8", "surrogateescape")
     return str.__str__(path) if isinstance(path, str) else ""
@@ -67,10 +67,7 @@ class Places:
         return filename.startswith(self.root) or not filename.startswith(self._libraries)
 
     def of_tests(self, path: str) -> str:
-        """Return what reading a file of the project is to be called.
-
-        It is empty unless the file holds tests or lies in a folder of tests.
-        """
+        """Return what reading a file is called; empty unless it holds tests or lies in a folder of the project's tests."""
         full = self._abspath(path) if path else ""
         if not full.startswith(self.root) or full in self.changed:
             return ""
@@ -93,7 +90,7 @@ def hear_audit(send: Send, places: Places, request: dict[str, Any]) -> Callable[
     patched = False
 
     def behind(frame: Any) -> str:
-        """The project's file that is behind what a library does; empty where that is the library's own affair.
+        """Return the project's file that is behind what a library does; empty where that is the library's own affair.
 
         Tracebacks and warnings quote lines of tests, and so does `inspect.stack`: `logging.exception` is honest where
         the exception comes from a callback of a test.
@@ -166,7 +163,7 @@ class _Owner:
         self._codes = [*map(CODE_OF, self._functions)]
 
     def changes(self) -> list[str]:
-        """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
+        """Return names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
         now = vars(self.owner)
         if [*map(id, now.values())] == self._ids:
             return []
@@ -196,7 +193,7 @@ class _Owner:
 
 
 def _functions(values: Iterable[Any]) -> Iterator[types.FunctionType]:
-    """Python functions among the values, behind what wraps them in a class."""
+    """Yield Python functions among the values, behind what wraps them in a class."""
     for value in values:
         if isinstance(value, (classmethod, staticmethod)):
             value = value.__func__
@@ -305,10 +302,7 @@ class Watch:
                     self._add_libraries(owner)
 
     def _add_libraries(self, module: Any) -> None:
-        """Watch the foreign modules that `module` names, and the `testing` of each.
-
-        What a test calls as `numpy.testing.assert_allclose` is looked up when it is called.
-        """
+        """Watch the foreign modules that `module` names, and their `testing`, which is looked up when called."""
         named = [value for value in vars(module).values() if isinstance(value, types.ModuleType)]
         named += [inner for value in named for inner in [vars(value).get("testing")] if isinstance(inner, type(value))]
         for library in named:

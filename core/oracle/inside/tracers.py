@@ -74,7 +74,7 @@ class QuietWatch:
 
 
 def lines_around(frame: FrameType | None, root: str) -> Iterator[tuple[str, int]]:
-    """File and line of all that stands in the functions below `root` that a frame is called from, itself included."""
+    """Yield file and line of all in the functions below `root` that a frame is called from, itself included."""
     import dis
 
     while frame is not None:
@@ -104,7 +104,7 @@ class Monitor:
         self._api.free_tool_id(MONITORING_ID)
 
     def switch(self, into: Lines) -> None:
-        """Lines seen before are reported again."""
+        """Switch; lines seen before are reported again."""
         self._into = into
         self._api.restart_events()
 
@@ -132,7 +132,7 @@ class Settrace:
         self._pause()
 
     def switch(self, into: Lines) -> None:
-        """Only the target changes; a test that was given up is over."""
+        """Change the target; a test that was given up is over."""
         self._quiet.disarm()
         self._into = into
         if sys.gettrace() is None:
@@ -170,7 +170,6 @@ class CTracer:
     """The C tracer of coverage.py without the package around it, which writes each test's lines to a database."""
 
     def __init__(self, importing: Lines, root: str, file: str) -> None:
-        """Raise ImportError when `file`, the compiled module, cannot be loaded."""
         spec = importlib.util.spec_from_file_location("tracer", file)
         if spec is None or spec.loader is None:
             raise ImportError(file)
@@ -288,7 +287,7 @@ class Tracer(Protocol):
 
 
 def module_level_lines(path: str) -> set[int]:
-    """Lines that belong to no function: they run while the module is imported, whenever that is."""
+    """Return lines that belong to no function: they run while the module is imported, whenever that is."""
     with open(path, "rb") as file:
         try:
             code = compile(file.read(), path, "exec", dont_inherit=True)

@@ -51,7 +51,7 @@ class Wire:
             data = data[os.write(self._output, data) :]
 
     def close(self) -> None:
-        """In a child: let go of the host."""
+        """Let go of the host; in a child."""
         os.close(self._input)
         os.close(self._output)
 
@@ -116,7 +116,7 @@ class Zygote:
             self._forget_own(set(sys.modules) - before)
 
     def _forget_own(self, new: set[str]) -> None:
-        """A foreign module may import the project's, which must be fresh for a candidate: then all of it goes."""
+        """Forget the project's modules that a foreign one imported, and it: they must be fresh for a candidate."""
         root = self._config["root"] + os.sep
         files = [getattr(sys.modules[name], "__file__", None) for name in new]
         if any(isinstance(file, str) and file.startswith(root) for file in files):
@@ -124,7 +124,7 @@ class Zygote:
                 del sys.modules[name]
 
     def _prepare(self) -> str:
-        """Go as far as was asked; says why when that cannot be done."""
+        """Go as far as was asked; return why that cannot be done."""
         self._session = None
         try:
             self._session = self._ready()

@@ -121,17 +121,17 @@ _CHANGE_USER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 
 
 def own_user() -> list[str]:
-    """Words for a caller who is not root: bubblewrap maps them to `INSIDE` and forbids further namespaces."""
+    """Return words for a caller who is not root: bubblewrap maps them to `INSIDE` and forbids further namespaces."""
     return ["--unshare-user", "--disable-userns", "--uid", str(INSIDE.uid), "--gid", str(INSIDE.gid), *_NO_RIGHTS]
 
 
 def mapped_user() -> list[str]:
-    """Words for root, run in a namespace made before: keep the rights to become `INSIDE` in it."""
+    """Return words for root, run in a namespace made before: keep the rights to become `INSIDE` in it."""
     return [*_NO_RIGHTS, *(word for right in _CHANGE_USER for word in ("--cap-add", right))]
 
 
 def become_inside() -> list[str]:
-    """The first command inside for root: give up root, and every right for good."""
+    """Return the first command inside for root: give up root, and every right for good."""
     return [
         "setpriv",
         f"--reuid={INSIDE.uid}",
@@ -153,7 +153,7 @@ def arguments(
     accounts: Mapping[int, str],
     identity: Iterable[str],
 ) -> list[str]:
-    """Everything between `bwrap` and the program.
+    """Return everything between `bwrap` and the program.
 
     `shown`: the paths to show, parents first. `accounts`: open descriptors, and the path where the content of each
     shall stand. `identity`: `own_user` or `mapped_user`.
@@ -190,7 +190,7 @@ def _tmpfs(path: str, size: int, mode: str) -> tuple[str, ...]:
 
 
 def _readonly(shown: Sequence[Path]) -> Iterator[str]:
-    """The paths to show.
+    """Show paths.
 
     One that lies deep in the scratch space gets its outermost folder there mounted by itself: a folder that is no mount
     could be renamed by the program, and another put in its place.
@@ -206,7 +206,7 @@ def _readonly(shown: Sequence[Path]) -> Iterator[str]:
 
 
 def _writable(launch: Launch) -> Iterator[str]:
-    """Own file systems over folders shown before, with what those hold mounted one by one: a mount stays in place."""
+    """Put own file systems over shown folders, with what those hold mounted one by one: a mount stays in place."""
     for folder in sorted(launch.writable):
         yield from _tmpfs(str(folder), launch.limits.scratch_mib << 20, "1777")
         for path in entries(folder):
@@ -214,7 +214,7 @@ def _writable(launch: Launch) -> Iterator[str]:
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:
-    """The folders above `paths`, open to all: bubblewrap would make them for their owner only."""
+    """Make the folders above `paths`, open to all: bubblewrap would make them for their owner only."""
     made = {Path("/")}
     for path in paths:
         for folder in reversed(path.parents):
@@ -281,7 +281,6 @@ class BubblewrapSandbox:
     others: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        """Find bwrap and how to bound what runs inside. Raises SandboxError when bwrap is missing."""
         found = shutil.which("bwrap")
         if found is None:
             raise SandboxError(
@@ -308,7 +307,6 @@ class BubblewrapSandbox:
         return "memory and processes are not bounded: no control group can be made here, and prlimit is missing"
 
     def start(self, launch: Launch) -> Process:
-        """Start the program as PID 1 of its own namespace. Raises SandboxError."""
         hold = Hold(self._group(launch.limits))
         try:
             return self._start(launch, hold)
@@ -367,13 +365,12 @@ class BubblewrapSandbox:
 
 
 def _refused(message: str) -> SandboxError:
-    """Return the error to raise when bwrap made no namespace; `message`: what it printed."""
     last = message.strip().splitlines()[-1:] or ["bwrap ended without a word"]
     return SandboxError(f"bubblewrap cannot start a sandbox: {last[0]}.", userns_remedy())
 
 
 def userns_remedy() -> str:
-    """Why ordinary users get no namespaces on this machine, as far as its settings tell."""
+    """Say why ordinary users get no namespaces on this machine, as far as its settings tell."""
     settings = {
         "kernel/unprivileged_userns_clone": "0",
         "user/max_user_namespaces": "0",

@@ -84,7 +84,7 @@ def choose_sandbox(
 
 
 def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
-    """Each sandbox, tried out: whether it works here, and what to do where not."""
+    """Try each sandbox: return whether it works here, and what to do where not."""
     image = image or platform.image_to_show()
     return [_status(name, image if name == "docker" else None) for name in NAMES]
 
@@ -120,7 +120,7 @@ def _opened(
 
 
 def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, poll: Poll) -> Sandbox:
-    """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
+    """Import one at a time: docker-py takes a while to import, and not every user has it at hand."""
     if name == "docker":
         from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
 

@@ -138,7 +138,6 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Give up what root of a container still has; who has nothing loses nothing."""
     for capability in range(64):
         with suppress(OSError):
             _prctl(24, capability)  # the bounding set
@@ -190,7 +189,6 @@ def _argument(place: int) -> Instruction:
 
 
 def _unless(value: int, code: int) -> list[Instruction]:
-    """Fail with `code` where what is loaded is not `value`."""
     return [(_EQUAL, 1, 0, value), (_RETURN, 0, 0, _FAIL | code)]
 
 
@@ -285,7 +283,6 @@ class Answers:
         return self._listener
 
     def answer(self) -> None:
-        """Answer one question; of a caller that is gone none is left."""
         asked = bytearray(80)
         with suppress(OSError):
             fcntl.ioctl(self._listener, _RECEIVE, asked)
@@ -379,7 +376,6 @@ def _place(caller: int, folder: int, path: str) -> str:
 
 
 def _about(task: int) -> dict[str, int]:
-    """Return the numbers of a thread's process and of its parent. Raises OSError."""
     with open(f"/proc/{task}/status", errors="replace") as file:
         rows = (line.split() for line in file)
         return {row[0][:-1]: int(row[1]) for row in rows if row and row[0] in ("Tgid:", "PPid:")}

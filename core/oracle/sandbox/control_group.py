@@ -55,7 +55,7 @@ class FileGroups:
     parents: tuple[Path, ...]
 
     def make(self, limits: Limits) -> ControlGroup:
-        """New folders with the limits written. Raises OSError."""
+        """Make folders with the limits written. Raises OSError."""
         name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
         folders = tuple(parent / name for parent in self.parents)
         joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in folders)
@@ -80,7 +80,7 @@ class FileGroups:
 
 
 def _write_limits(folders: tuple[Path, ...], limits: Limits) -> None:
-    """Both versions' files; those of the other version are not there. Raises OSError when none bounds both."""
+    """Write both versions' files; those of the other version are not there. Raises OSError when none bounds both."""
     memory, processes = str(limits.memory_mib << 20), str(limits.processes + _OURS)
     files: Mapping[str, str] = {
         "memory.max": memory,
@@ -100,7 +100,7 @@ def _write_limits(folders: tuple[Path, ...], limits: Limits) -> None:
 
 
 def _own_groups(controller: str) -> Iterator[Path]:
-    """Folders of the group we are in, as mounted here: of version 2 for an empty `controller`."""
+    """Yield folders of the group we are in, as mounted here: of version 2 for an empty `controller`."""
     paths = {}
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
@@ -139,7 +139,7 @@ class Scopes:
     environment: tuple[tuple[str, str], ...]
 
     def make(self, limits: Limits) -> ControlGroup:
-        """A command that opens a scope and runs in it, with the environment emptied again."""
+        """Return a command that opens a scope and runs in it, with the environment emptied again."""
         variables = [f"{name}={value}" for name, value in self.environment]
         run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
         for setting in (
@@ -156,7 +156,7 @@ GroupMaker = FileGroups | Scopes
 
 
 def group_maker() -> GroupMaker | None:
-    """The first way that works here, tried out; None when this user cannot bound processes together."""
+    """Return the first way that works here, tried out; None when this user cannot bound processes together."""
     trial = Limits(memory_mib=256, processes=16, scratch_mib=16)
     for maker in _makers():
         try:

@@ -74,12 +74,12 @@ class Engine:
         return not self.podman
 
     def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:
-        """A connection of one's own; `timeout` None waits for ever. Raises one of `FAILURES`."""
+        """Open a connection; `timeout` None waits for ever. Raises one of `FAILURES`."""
         return _connect(self.options, timeout, self.api)
 
 
 def find_engine() -> Engine:
-    """The first engine that answers: DOCKER_HOST alone where it is set, else the usual sockets. Raises SandboxError."""
+    """Find the first engine that answers: DOCKER_HOST alone where set, else the usual sockets. Raises SandboxError."""
     tried = []
     for options in _addresses():
         try:
@@ -104,15 +104,11 @@ def other_engines(chosen: Engine) -> Iterator[Engine]:
 
 
 def _place(options: Mapping[str, Any]) -> str:
-    """The same for two names of one socket."""
     return str(Path(str(options["base_url"]).removeprefix("unix://")).resolve())
 
 
 def _addresses() -> Iterator[dict[str, Any]]:
-    """Yield the options by which an engine may be reached, best first.
-
-    Raises SandboxError where DOCKER_HOST is to be spoken to by TLS.
-    """
+    """Yield options to reach an engine by, best first. Raises SandboxError where DOCKER_HOST speaks TLS."""
     if os.environ.get("DOCKER_HOST"):
         if os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH"):
             # Tests are driven through a stream that docker-py hands over below the encryption.
@@ -140,7 +136,7 @@ def _addresses() -> Iterator[dict[str, Any]]:
 
 
 def _context_socket() -> Iterator[str]:
-    """The socket chosen with `docker context use`, where it is one."""
+    """Yield the socket chosen with `docker context use`, where it is one."""
     # A damaged file of another program's makes this raise anything.
     with suppress(Exception):
         host = ContextAPI.get_current_context().Host or ""
@@ -149,7 +145,6 @@ def _context_socket() -> Iterator[str]:
 
 
 def _ask(options: dict[str, Any]) -> Engine:
-    """Return the engine at `options` as it describes itself. Raises one of `FAILURES`."""
     client = _connect(options, 10, "auto")
     try:
         version, info = client.version(), client.info()
@@ -179,7 +174,7 @@ def _connect(options: Mapping[str, Any], timeout: float | None, api: str) -> API
 
 
 def _short(error: Exception) -> str:
-    """The innermost reason, without the layers of the libraries around it."""
+    """Return the innermost reason, without the layers of the libraries around it."""
     inner: BaseException = error
     while inner.__cause__ or inner.__context__:
         inner = inner.__cause__ or inner.__context__ or inner
@@ -205,13 +200,13 @@ class Image:
 
 
 def skeleton_image(client: APIClient, system: HostSystem, user: User) -> Image:
-    """An image of empty folders, links and one account, made once. Raises SandboxError."""
+    """Return an image of empty folders, links and one account, made once. Raises SandboxError."""
     data = _skeleton(system, user)
     return _imported(client, "rtc-inspector/skeleton", hashlib.sha256(data).hexdigest(), data)
 
 
 def given_image(client: APIClient, image: str) -> Image:
-    """The image a user names: of the engine's, or a tar of a whole file system. Raises SandboxError."""
+    """Return the image a user names: of the engine's, or a tar of a whole file system. Raises SandboxError."""
     tar = Path(image).expanduser()
     if tar.is_file():
         return _from_tar(client, tar)
@@ -228,7 +223,6 @@ def given_image(client: APIClient, image: str) -> Image:
 
 
 def _from_tar(client: APIClient, tar: Path) -> Image:
-    """Import `tar` unless an image of the same content is there. Raises SandboxError."""
     if not tarfile.is_tarfile(tar):
         raise SandboxError(f"{tar} is not a tar file.", "Make one with `docker export` or `tar -C ROOTFS -cf FILE .`.")
     with tar.open("rb") as file:
@@ -237,7 +231,7 @@ def _from_tar(client: APIClient, tar: Path) -> Image:
 
 
 def _imported(client: APIClient, repository: str, digest: str, content: bytes | Path) -> Image:
-    """The image tagged with the content's hash. Raises SandboxError."""
+    """Return the image tagged with the content's hash. Raises SandboxError."""
     image = Image(f"{repository}:{digest[:16]}", f"sha256:{digest}")
     try:
         try:
@@ -261,7 +255,7 @@ def inspect(client: APIClient, name: str) -> dict[str, Any]:
 
 
 def _skeleton(system: HostSystem, user: User) -> bytes:
-    """A tar that is the same, byte for byte, for the same machine and user."""
+    """Return a tar that is the same, byte for byte, for the same machine and user."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name in _FOLDERS:
@@ -297,7 +291,7 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None], poll: Poll) -> Image:
-    """`base` with what is to be installed, by its own pip; built once for the same content.
+    """Return `base` with what is to be installed, by its own pip; built once for the same content.
 
     Raises SandboxError, and what `poll` raises: then the engine ends the build when it next has something to say.
     Nothing is pulled. The network is there only when no folder of wheels is given.
@@ -329,8 +323,6 @@ def _write(file: IO[bytes], base: Image, install: Install) -> None:
 
 
 def _build(client: APIClient, context: IO[bytes], name: str, poll: Poll, *, offline: bool) -> None:
-    """Raises SandboxError with what the build said, or one of `FAILURES`, and what `poll` raises."""
-
     def steps() -> Iterator[Mapping[str, Any]]:
         found = client.build(
             fileobj=context,
@@ -362,7 +354,7 @@ def _failed(base: Image | None, reason: str) -> SandboxError:
 
 
 def each_step(steps: Callable[[], Iterator[Step]], poll: Poll) -> Iterator[Step]:
-    """The steps, each taken in another thread; when they are given up, that is let go of at its next step.
+    """Yield the steps, each taken in another thread; when they are given up, that is let go of at its next step.
 
     Raises what taking them raises, and what `poll` raises.
     """

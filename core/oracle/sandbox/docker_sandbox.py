@@ -92,7 +92,7 @@ def create_container(
 
 
 def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
-    """Sizes and counts; swap is none, so that memory is bounded by what was asked."""
+    """Return sizes and counts; swap is none, so that memory is bounded by what was asked."""
     limits = launch.limits
     tmpfs = {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.scratch_mib}m"}
     if engine.podman:
@@ -110,7 +110,7 @@ def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
 
 
 def _ulimits(engine: Engine) -> Iterator[Ulimit]:
-    """Limits of each process, never above our own: an engine run by a bounded user may not raise them."""
+    """Yield limits of each process, never above our own: an engine run by a bounded user may not raise them."""
     yield Ulimit(name="core", soft=0, hard=0)
     files, processes = (4096 if bound < 0 else min(4096, bound) for bound in platform.bounds_of_processes())
     yield Ulimit(name="nofile", soft=min(1024, files), hard=files)
@@ -127,7 +127,7 @@ def _security() -> Iterator[str]:
 
 
 def _bind(path: Path) -> Mount:
-    """`path` alone, read-only: what is mounted below it would stay writable on older engines."""
+    """Mount `path` alone, read-only: what is mounted below it would stay writable on older engines."""
     mount = Mount(target=str(path), source=str(path), type="bind", read_only=True)
     mount["BindOptions"] = {"NonRecursive": True}
     return mount
@@ -140,13 +140,13 @@ def _writable(launch: Launch) -> Iterator[Mount]:
 
 
 def _around_writable(shown: Sequence[Path], launch: Launch) -> list[Path]:
-    """`shown`, with what a writable folder holds in its place: a mount each, for a mount stays where it is."""
+    """Put what a writable folder holds in its place: a mount each, for a mount stays where it is."""
     paths = [*shown, *(path for folder in launch.writable for path in entries(folder))]
     return [path for path in dict.fromkeys(paths) if path not in launch.writable]
 
 
 def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
-    """`shown`, each followed by the file systems mounted below it, but for those of single users (FUSE)."""
+    """Yield `shown`, each followed by the file systems mounted below it, but for those of single users (FUSE)."""
     points = []
     for line in platform.mounts().splitlines():
         before, _, after = line.partition(" - ")
@@ -162,7 +162,7 @@ def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
 
 
 def owner_mark() -> str:
-    """Says which process made a container: machine start, pid namespace, pid and its start."""
+    """Say which process made a container: machine start, pid namespace, pid and its start."""
     pid = str(os.getpid())
     return "/".join((*platform.host_mark(), pid, platform.start_of(pid)))
 
@@ -207,7 +207,7 @@ class StdinSocket(io.RawIOBase):
         return len(view)
 
     def close(self) -> None:
-        """The program inside sees the end of its input."""
+        """Let the program inside see the end of its input."""
         if not self.closed:
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_WR)
@@ -245,7 +245,7 @@ class ContainerProcess(Process):
         started.set()
 
     def _copy(self) -> None:
-        """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
+        """Copy to the pipe of `stdout` and to the tail of standard error, until either end closes."""
         frames = cast(Iterator[tuple[int, bytes]], frames_iter_no_tty(self._connection))
         with suppress(OSError, ValueError):  # the latter where the connection was closed meanwhile
             for kind, piece in frames:
@@ -335,7 +335,6 @@ class DockerSandbox:
 
     @property
     def detail(self) -> str:
-        """Return which engine it is and what it cannot bound, for a person to read."""
         words = [self._engine.title]
         for claim, what in ((Claim.BOUNDED_MEMORY, "memory"), (Claim.BOUNDED_PROCESSES, "the number of processes")):
             if claim not in self.claims:
@@ -356,7 +355,6 @@ class DockerSandbox:
             yield Claim.NO_NAMESPACES
 
     def _provide(self, image: str | None, poll: Poll = no_poll) -> Image:
-        """The image to use. Raises SandboxError, and what `poll` raises."""
         patience = BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT
         try:
             with closing(self._engine.client(patience)) as client:
@@ -377,7 +375,6 @@ class DockerSandbox:
         return inside_user(project)
 
     def start(self, launch: Launch) -> Process:
-        """Start the program as PID 1 of a container of its own. Raises SandboxError."""
         user = self._user(Path(launch.cwd))
         shown = (*self._system.mounts, *readable(visible(launch.readonly, self._system.covers), user))
         try:
@@ -387,7 +384,7 @@ class DockerSandbox:
             raise _failed(self._engine, error) from error
 
     def _created(self, client: APIClient, launch: Launch, shown: Sequence[Path], user: User) -> str:
-        """A container; of an image made anew when an engine has lost it meanwhile. Raises one of `FAILURES`."""
+        """Make a container; of an image made anew when an engine has lost it meanwhile. Raises one of `FAILURES`."""
         try:
             return create_container(client, self._engine, self._image.name, launch, shown, user)
         except ImageNotFound:
@@ -395,7 +392,6 @@ class DockerSandbox:
             return create_container(client, self._engine, self._image.name, launch, shown, user)
 
     def _attached(self, container: str) -> ContainerProcess:
-        """Start the container; remove it when that fails. Raises one of `FAILURES`."""
         client = self._engine.client()
         try:
             return ContainerProcess(self._engine, client, container)
@@ -407,7 +403,6 @@ class DockerSandbox:
 
 
 def _failed(engine: Engine, error: Exception) -> SandboxError:
-    """Return the error to raise when the engine did not do as asked."""
     if isinstance(error, ConnectionError | FileNotFoundError):
         return SandboxError(
             f"{engine.kind} no longer answers at {engine.address} ({error.strerror or error}).",

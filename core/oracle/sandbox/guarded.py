@@ -42,10 +42,7 @@ class Guarded(ABC):
     claims: frozenset[Claim]
 
     def __init__(self) -> None:
-        """Name the scratch folder; it is made when a process starts, and removed when that is closed.
-
-        Raises SandboxError where the system has no guardian.
-        """
+        """Name the scratch folder, which lives as long as a process. Raises SandboxError."""
         if not platform.LINUX:
             raise SandboxError(f"The sandbox {self.name} is for Linux alone.", "Use Docker.")
         _sweep(self.name)
@@ -66,7 +63,6 @@ class Guarded(ABC):
         return type(self)()
 
     def start(self, launch: Launch) -> Process:
-        """Start the program under a guardian. Raises SandboxError."""
         confined = self._confined(launch)
         try:
             Path(self.scratch).mkdir(mode=0o700)
@@ -101,7 +97,6 @@ class Guarded(ABC):
             os.close(life)
 
     def _free(self, end: io.FileIO) -> None:
-        """Let the guardian go and remove what the program left."""
         end.close()
         _remove(Path(self.scratch))
 
@@ -121,7 +116,6 @@ class Unconfined(Guarded):
 
 
 def _remove(folder: Path) -> None:
-    """Remove a scratch folder, whatever the program locked in it."""
     with suppress(OSError):
         # In a folder that all share, another user may have put something of their own, or a link, under such a name.
         if not folder.is_symlink() and folder.lstat().st_uid == platform.user()[0]:

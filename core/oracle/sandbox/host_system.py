@@ -69,7 +69,7 @@ def host_system() -> HostSystem:
 
 
 def visible(readonly: Iterable[Path], system: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """The paths to mount, parents first: as named and as resolved, without those inside another one.
+    """Return the paths to mount, parents first: as named and as resolved, without those inside another one.
 
     `system`: what is mounted already. Raises SandboxError for a path that is missing or cannot be shown.
     """
@@ -88,10 +88,7 @@ def visible(readonly: Iterable[Path], system: Iterable[Path] = ()) -> tuple[Path
 
 
 def account_files(uid: int, gid: int, home: str) -> Mapping[str, str]:
-    """The few files below /etc that a sandbox writes itself, path -> text.
-
-    They say: one account called `sandbox`, loopback, and names looked up in files only.
-    """
+    """Return what a sandbox has below /etc, path -> text: one account `sandbox`, loopback, no look-ups."""
     return {
         "/etc/passwd": f"root:x:0:0:root:/:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
         "/etc/group": f"root:x:0:\nsandbox:x:{gid}:\n",
@@ -101,12 +98,11 @@ def account_files(uid: int, gid: int, home: str) -> Mapping[str, str]:
 
 
 def shared_memory_mib(scratch_mib: int) -> int:
-    """Size of /dev/shm beside a scratch space: enough for semaphores and small arrays."""
+    """Return the size of /dev/shm beside a scratch space: enough for semaphores and small arrays."""
     return max(16, scratch_mib // 4)
 
 
 def _resolved(path: Path) -> Path:
-    """Return where `path` leads. Raises SandboxError when it leads nowhere."""
     try:
         return path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -135,7 +131,7 @@ class User:
 
 
 def inside_user(project: Path) -> User:
-    """The caller; for root the owner of `project`, or nobody where root owns that too. Raises SandboxError."""
+    """Return the caller; for root the owner of `project`, or nobody where root owns that too. Raises SandboxError."""
     if not platform.is_root():
         return User(*platform.user())
     try:
@@ -148,7 +144,7 @@ def inside_user(project: Path) -> User:
 
 
 def closed_to_tests(project: Path) -> str:
-    """One sentence about what the tests' user cannot read in the project, only root has that trouble; empty if nothing.
+    """Say what the tests' user cannot read in the project, a trouble of root's alone; empty if nothing.
 
     Root's own files may be closed to all others. What hypothesis keeps so is not needed. Raises SandboxError.
     """
@@ -171,7 +167,7 @@ def closed_to_tests(project: Path) -> str:
 
 
 def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
-    """`paths` as `user` can read them: a folder closed to others is shown by its entries, one mount each.
+    """Return `paths` as `user` can read them: a folder closed to others is shown by its entries, one mount each.
 
     Temporary folders are made that way (mode 0700), with open entries inside. Raises SandboxError when nothing in it
     can be read either.
@@ -210,7 +206,7 @@ def can_be_opened(folder: Path) -> bool:
 
 
 def copied(folder: Path) -> list[Path]:
-    """Data files that tests find as copies of their own, the smallest first, as many as fit."""
+    """Return data files that tests find as copies of their own, the smallest first, as many as fit."""
     return list(_fitting(folder))
 
 

@@ -58,11 +58,11 @@ class Process(ABC):
         self._closing, self._closed = Lock(), False
 
     def poll(self) -> int | None:
-        """The exit status, 128 + n for signal n as a shell says it; None while it runs."""
+        """Return the exit status, 128 + n for signal n as a shell says it; None while it runs."""
         return self._status if self._ended.is_set() else None
 
     def wait(self, timeout: float) -> int | None:
-        """The exit status, or None when `timeout` seconds passed first."""
+        """Return the exit status, or None when `timeout` seconds passed first."""
         return self._status if self._ended.wait(timeout) else None
 
     def stderr_tail(self) -> str:
@@ -152,7 +152,6 @@ class LocalProcess(Process):
         self._after()
 
     def kill(self) -> None:
-        """End everything inside; returns once it is gone."""
         if self._ended.is_set():
             return
         self._end()
