@@ -346,7 +346,7 @@ class ClusterModel:
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Generate on all hosts, one item on one host, for its requests share most of their prompts. Nothing is streamed."""
+        """Generate on all hosts, an item on one, as its requests share most of their prompts. Nothing is streamed."""
         self._cancelled.clear()
         items = [list(part) for _, part in groupby(requests, key=lambda request: request.id.partition("/")[0])]
         share = -(-len(items) // max(1, self.hosts))  # of items: several at a time fill a model's batches

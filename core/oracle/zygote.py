@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rtc_inspector.core import platform
-from rtc_inspector.core.oracle.sandbox.process import Process
-from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Process, Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.waiting import Poll, no_poll, wait_for
 

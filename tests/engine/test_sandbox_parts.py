@@ -10,7 +10,7 @@ import pytest
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.sandbox import docker_sandbox
 from rtc_inspector.core.oracle.sandbox.host_system import User, readable, visible
-from rtc_inspector.core.oracle.sandbox.process import KEPT, Tail
+from rtc_inspector.core.oracle.sandbox.protocol import KEPT, Tail
 
 
 def test_the_tail_keeps_the_end() -> None:

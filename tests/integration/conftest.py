@@ -18,7 +18,7 @@ from small_model import write_small_model
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle import interpreter
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
-from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import find_engine
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 
 

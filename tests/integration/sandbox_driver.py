@@ -18,8 +18,7 @@ import pytest
 
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
-from rtc_inspector.core.oracle.sandbox.process import Process
-from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Process, Sandbox
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
 ENGINE_SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"

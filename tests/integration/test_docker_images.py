@@ -17,8 +17,7 @@ from sandbox_driver import LIMITS, PYTHON, said
 from rtc_inspector.core.errors import SandboxError, TargetError
 from rtc_inspector.core.oracle.environment import Install, Requirements
 from rtc_inspector.core.oracle.interpreter import interpreter_of_image
-from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
-from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox, find_engine
 from rtc_inspector.core.oracle.sandbox.protocol import Launch
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]

@@ -17,8 +17,7 @@ from sandbox_driver import Engine, processes_with
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.inside.supervise import descendants
-from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
-from rtc_inspector.core.oracle.sandbox.docker_sandbox import LABEL
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import LABEL, find_engine
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Outcome, Verdict

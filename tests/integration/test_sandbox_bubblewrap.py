@@ -13,7 +13,7 @@ import pytest
 from sandbox_driver import LIMITS, gone_within, launch, processes_with, read_line, run, said, started
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.sandbox import bubblewrap, control_group
+from rtc_inspector.core.oracle.sandbox import bubblewrap
 from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Limits
@@ -91,13 +91,13 @@ def test_groups_of_killed_makers_are_swept(tmp_path: Path) -> None:
     abandoned, kept = (tmp_path / f"rtc-inspector-{pid}-0" for pid in (ended.pid, os.getpid()))
     abandoned.mkdir()
     kept.mkdir()
-    control_group.FileGroups((tmp_path,)).sweep()
+    bubblewrap.FileGroups((tmp_path,)).sweep()
     assert not abandoned.exists() and kept.exists()
 
 
 def test_a_folder_that_bounds_nothing_makes_no_group(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no controller"):
-        control_group.FileGroups((tmp_path,)).make(Limits(64, 8, 8))
+        bubblewrap.FileGroups((tmp_path,)).make(Limits(64, 8, 8))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -112,7 +112,7 @@ def test_limits_are_written_for_both_versions_of_groups(tmp_path: Path) -> None:
         for name in names:
             (folder / name).write_text("max")
     for folders in ((second,), (memory, processes)):
-        control_group._write_limits(folders, Limits(memory_mib=64, processes=8, scratch_mib=8))
+        bubblewrap._write_limits(folders, Limits(memory_mib=64, processes=8, scratch_mib=8))
     assert (second / "memory.max").read_text() == (memory / "memory.limit_in_bytes").read_text() == str(64 << 20)
     assert (second / "memory.swap.max").read_text() == "0"
     assert (second / "pids.max").read_text() == (processes / "pids.max").read_text() == "10"

@@ -16,7 +16,7 @@ from sandbox_driver import needs_landlock
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.sandbox import bubblewrap, confinement
 from rtc_inspector.core.oracle.sandbox.choose import NAMES, available_sandboxes, choose_sandbox
-from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine, other_engines
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import find_engine, other_engines
 
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 

@@ -32,8 +32,7 @@ from sandbox_driver import (
 )
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.sandbox.docker_engine import find_engine
-from rtc_inspector.core.oracle.sandbox.docker_sandbox import ENGINE_LOST, LABEL, DockerSandbox, owner_mark
+from rtc_inspector.core.oracle.sandbox.docker_sandbox import ENGINE_LOST, LABEL, DockerSandbox, find_engine, owner_mark
 from rtc_inspector.core.oracle.sandbox.protocol import Launch
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]

@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
+from rtc_inspector.core.settings.setting import read_back
 
 RECENT = 10
 DECLINED = 200
@@ -109,7 +110,7 @@ class Remembered:
     def endpoints(self) -> list[EndpointSettings]:
         """Return the model servers named by hand, the last one first; never their keys."""
         try:
-            return [EndpointSettings.from_json(value) for value in self._list("recent/endpoints")]
+            return [read_back(EndpointSettings, value) for value in self._list("recent/endpoints")]
         except (ValueError, TypeError, AttributeError):
             return []
 
@@ -122,10 +123,7 @@ class Remembered:
     def run_settings(self) -> RunSettings:
         """Return what the last run was started with; the paper's defaults at first, on few regions."""
         try:
-            values = json.loads(self._text("run"))
-            # A run that is yet to be made draws from all tokens, unless its settings say otherwise.
-            values["generation"] = {"top_k": 0, "top_p": 1.0} | values.get("generation", {})
-            return RunSettings.from_json(values)
+            return RunSettings.from_json(json.loads(self._text("run")))
         except (ValueError, TypeError, AttributeError):
             return RunSettings(regions=FIRST_REGIONS)
 

@@ -52,7 +52,7 @@ class Outline:
         self._tree = ast.parse(text)
 
     def enclosing(self, first: int, last: int) -> tuple[Any, list[ast.AST]]:
-        """Return the function whose body holds the lines, and what stands around it, outermost first. Raises Refusal."""
+        """Return the function whose body holds the lines, and what is around it, outermost first. Raises Refusal."""
         around: list[ast.AST] = []
         node: ast.AST = self._tree
         while True:

@@ -67,7 +67,7 @@ class Places:
         return filename.startswith(self.root) or not filename.startswith(self._libraries)
 
     def of_tests(self, path: str) -> str:
-        """Return what reading a file is called; empty unless it holds tests or lies in a folder of the project's tests."""
+        """Return what reading a file is called; empty unless it holds tests or lies among the project's tests."""
         full = self._abspath(path) if path else ""
         if not full.startswith(self.root) or full in self.changed:
             return ""

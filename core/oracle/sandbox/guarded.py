@@ -17,8 +17,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.inside.scratch import remove
 from rtc_inspector.core.oracle.sandbox.host_system import User, host_system, visible
-from rtc_inspector.core.oracle.sandbox.process import LocalProcess, Process
-from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch
+from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, LocalProcess, Process
 
 if TYPE_CHECKING:  # programs of their own, for Linux alone
     from rtc_inspector.core.oracle.sandbox.confinement import Confinement

@@ -2,13 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import subprocess
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from threading import Event, Lock, Thread
+from typing import BinaryIO, Protocol, cast
 
-from rtc_inspector.core.oracle.sandbox.process import Process
+from rtc_inspector.core.errors import SandboxError
+
+KEPT = 16 * 1024
+
+
+class Tail:
+    """Keeps the last `KEPT` bytes of a stream, however much that was; thread-safe."""
+
+    def __init__(self) -> None:
+        self._chunks: deque[bytes] = deque()
+        self._size = 0
+        self._lock = Lock()
+
+    def add(self, data: bytes) -> None:
+        with self._lock:
+            self._chunks.append(data[-KEPT:])
+            self._size += len(self._chunks[-1])
+            while self._size - len(self._chunks[0]) >= KEPT:
+                self._size -= len(self._chunks.popleft())
+
+    def text(self) -> str:
+        with self._lock:
+            data = b"".join(self._chunks)
+        return data[-KEPT:].decode(errors="replace")
+
+
+class Process(ABC):
+    """A long-lived process inside a sandbox, PID 1 of its own pid namespace where the sandbox has one.
+
+    A thread of its own watches it: that sets `_status`, then `_ended`, and adds to `_tail` meanwhile.
+    """
+
+    stdin: BinaryIO
+    """Unbuffered; has `fileno()`."""
+
+    stdout: BinaryIO
+    """Unbuffered; `fileno()` works with select and poll."""
+
+    def __init__(self, status: int) -> None:
+        """`status`: what is said of its end as long as nobody knows better."""
+        self._status = status
+        self._tail, self._ended = Tail(), Event()
+        self._closing, self._closed = Lock(), False
+
+    def poll(self) -> int | None:
+        """Return the exit status, 128 + n for signal n as a shell says it; None while it runs."""
+        return self._status if self._ended.is_set() else None
+
+    def wait(self, timeout: float) -> int | None:
+        """Return the exit status, or None when `timeout` seconds passed first."""
+        return self._status if self._ended.wait(timeout) else None
+
+    def stderr_tail(self) -> str:
+        return self._tail.text()
+
+    @abstractmethod
+    def kill(self) -> None:
+        """End everything inside at once; returns once it is gone, and is safe to call again."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Close what is open; the process has been killed."""
+
+    def close(self) -> None:
+        """Kill, reap and free everything; idempotent."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        self.kill()
+        self._release()
+
+
+# How long a process may take to go once told to, before it is killed by force.
+GRACE = 2.0
+
+
+class LocalProcess(Process):
+    """A `Process` over `subprocess`.
+
+    The thread that starts the process stays until it ended: a parent-death signal, as bubblewrap sets one, follows
+    the thread that forked, and a worker thread that returns would take the sandbox with it.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        descriptors: Iterable[int],
+        *,
+        cwd: str = "/",
+        end: Callable[[], None],
+        after: Callable[[], None],
+    ) -> None:
+        """Start `command` with an empty environment and `descriptors` inherited.
+
+        `end`: asks the process to end everything inside; by force when it has not ended `GRACE` seconds later.
+        `after`: called once, by another thread, as soon as it ended. Raises SandboxError when the command cannot be
+        run; then nothing is called.
+        """
+        super().__init__(status=0)
+        self._end, self._after = end, after
+        started: Future[subprocess.Popen[bytes]] = Future()
+        start = partial(
+            subprocess.Popen,
+            list(command),
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={},
+            pass_fds=tuple(descriptors),
+            cwd=cwd,
+        )
+        self._keeper = Thread(target=self._keep, args=(start, started), name="sandbox-keeper", daemon=True)
+        self._keeper.start()
+        try:
+            self._popen = started.result()
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"{command[0]} cannot be started: {error}.", "See `rtc-inspector doctor`.") from error
+        self.stdin = cast(BinaryIO, self._popen.stdin)
+        self.stdout = cast(BinaryIO, self._popen.stdout)
+
+    def _keep(self, start: Callable[[], subprocess.Popen[bytes]], started: Future[subprocess.Popen[bytes]]) -> None:
+        try:
+            popen = start()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(popen)
+        with cast(BinaryIO, popen.stderr) as stderr:
+            while data := os.read(stderr.fileno(), 65536):
+                self._tail.add(data)
+        code = popen.wait()
+        self._status = 128 - code if code < 0 else code
+        self._ended.set()
+        self._after()
+
+    def kill(self) -> None:
+        if self._ended.is_set():
+            return
+        self._end()
+        if not self._ended.wait(GRACE):
+            self._popen.kill()
+            self._ended.wait(GRACE)
+
+    def _release(self) -> None:
+        """Close the pipes; returns once what was made for the process is freed."""
+        for stream in (self.stdin, self.stdout):
+            with suppress(OSError):
+                stream.close()
+        self._keeper.join(GRACE)
+
 
 THREAD_MIB = 72
 """Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""
