@@ -20,9 +20,8 @@ from pathlib import Path
 
 from rtc_inspector.core.regions.candidates import as_region
 from rtc_inspector.core.regions.coverage import cover
-from rtc_inspector.core.rewrites.document import document
 from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
-from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.rewrites.transformations import TRANSFORMATIONS, document
 from rtc_inspector.core.settings import OracleSettings, RegionSettings
 from rtc_inspector.core.source.functions import functions
 from rtc_inspector.core.syntax import Lines

@@ -21,9 +21,8 @@ from rtc_inspector.core.generation import Fits, ModelInfo, Prompt
 from rtc_inspector.core.kinds import TOGETHER
 from rtc_inspector.core.models.function_prompts import mask_prompt
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
-from rtc_inspector.core.rewrites.document import document, undocumented
 from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
-from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.rewrites.transformations import TRANSFORMATIONS, document, undocumented
 from rtc_inspector.core.source.functions import Function, functions
 from rtc_inspector.core.types import Change, SourceFile, Span
 

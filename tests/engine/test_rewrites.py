@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from rtc_inspector.core.kinds import COSMETIC_PAIRS
-from rtc_inspector.core.rewrites.document import document, undocumented
 from rtc_inspector.core.rewrites.program import TREES_KEPT, Program, Refused, Rewritten
-from rtc_inspector.core.rewrites.registry import TRANSFORMATIONS
+from rtc_inspector.core.rewrites.transformations import TRANSFORMATIONS, document, undocumented
 from rtc_inspector.core.source.functions import functions
 from rtc_inspector.core.trips.versions import IN_PLACE, Rewriting, Version, Versions, Wanted
 from rtc_inspector.core.types import SourceFile

@@ -1,4 +1,4 @@
-"""The Docker sandbox: one hardened container for each process."""
+"""Docker: find an engine, or Podman's service that speaks its language, and run one hardened container a process."""
 
 from __future__ import annotations
 
