@@ -56,8 +56,10 @@ class Outline:
         around: list[ast.AST] = []
         node: ast.AST = self._tree
         while True:
-            inner = next((child for child in _statements(node) if _holds(child, first, last)), None)
-            if inner is None:
+            for inner in _statements(node):
+                if inner.lineno <= first and last <= (inner.end_lineno or inner.lineno):
+                    break
+            else:
                 raise Refusal("module level")
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 if inner.body[0].lineno > first or inner.body[0].lineno == inner.lineno:
@@ -73,10 +75,6 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
             yield child
         elif type(child).__name__ in ("ExceptHandler", "match_case"):
             yield from _statements(child)
-
-
-def _holds(node: ast.stmt, first: int, last: int) -> bool:
-    return node.lineno <= first and last <= (node.end_lineno or node.lineno)
 
 
 def locate(
@@ -107,7 +105,9 @@ def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> Non
     new = _compiled(outline, request["text"], node, around, live[0].__code__)
     for function in live:
         _check(function.__code__, new)
-        _check_nested(functions, outline.path, function.__code__)
+        for inner in _nested(function.__code__):
+            if any(each.__code__ is inner for each in functions.of(outline.path, inner.co_firstlineno, inner.co_name)):
+                raise Refusal("an inner function is alive")
     for function in live:
         function.__code__ = new
 
@@ -124,7 +124,10 @@ def _compiled(outline: Outline, text: str, node: Any, around: list[ast.AST], old
     if ast.get_docstring(found, clean=False) != ast.get_docstring(node, clean=False):
         raise Refusal("docstring changed")
     code: CodeType = compile(tree, old.co_filename, "exec", flags=old.co_flags & FUTURES, dont_inherit=True)
-    return _inner(code, first, node.name)
+    for inner in _nested(code):
+        if inner.co_firstlineno == first and inner.co_name == node.name:
+            return inner
+    raise Refusal("code not found")
 
 
 def _header(outline: Outline, outer: ast.AST) -> str:
@@ -147,13 +150,6 @@ def _only(tree: ast.Module, depth: int, node: Any) -> Any:
     return found
 
 
-def _inner(code: CodeType, line: int, name: str) -> CodeType:
-    for inner in _nested(code):
-        if inner.co_firstlineno == line and inner.co_name == name:
-            return inner
-    raise Refusal("code not found")
-
-
 def _nested(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -163,16 +159,9 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 def _check(old: CodeType, new: CodeType) -> None:
     """Raise Refusal unless both look the same to whoever inspected the function when it was made."""
-    same = (
-        old.co_freevars == new.co_freevars
-        and old.co_flags & (KIND | FUTURES) == new.co_flags & (KIND | FUTURES)
-        and (old.co_argcount, old.co_kwonlyargcount) == (new.co_argcount, new.co_kwonlyargcount)
-    )
-    if not same:
+    looks = [
+        (code.co_freevars, code.co_flags & (KIND | FUTURES), code.co_argcount, code.co_kwonlyargcount)
+        for code in (old, new)
+    ]
+    if looks[0] != looks[1]:
         raise Refusal("signature, kind or free variables changed")
-
-
-def _check_nested(functions: Functions, path: str, code: CodeType) -> None:
-    for inner in _nested(code):
-        if any(live.__code__ is inner for live in functions.of(path, inner.co_firstlineno, inner.co_name)):
-            raise Refusal("an inner function is alive")

@@ -10,22 +10,16 @@ import sys
 PACKAGE = "_rtc_inspector_inside"
 
 
-def load_package(folder: str) -> None:
-    """Load this folder as a package whose name no project uses."""
-    location = os.path.join(folder, "__init__.py")
-    spec = importlib.util.spec_from_file_location(PACKAGE, location, submodule_search_locations=[folder])
-    if spec is None or spec.loader is None:
-        raise ImportError(location)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[PACKAGE] = module
-    spec.loader.exec_module(module)
-
-
 def main() -> None:
-    """Leave nothing of ours on `sys.path`, then serve."""
+    """Leave nothing of ours on `sys.path`, load this folder as a package whose name no project uses, then serve."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
-    load_package(here)
+    location = os.path.join(here, "__init__.py")
+    spec = importlib.util.spec_from_file_location(PACKAGE, location, submodule_search_locations=[here])
+    if spec is None or spec.loader is None:
+        raise ImportError(location)
+    sys.modules[PACKAGE] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     importlib.import_module(PACKAGE + ".zygote").main()
 
 

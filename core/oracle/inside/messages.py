@@ -12,6 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable
+from traceback import FrameSummary
 from typing import List, Tuple
 
 HEADER = "Traceback (most recent call last):"
@@ -74,8 +75,8 @@ def arranged(text: str, root: str, limit: int) -> str:
     if not text.lstrip("\n").startswith(HEADER):
         return shorten(relative(text, root), limit)
     parts, links = _parts(text.strip("\n").split("\n"))
-    told = [_told(part, root) for part in reversed(parts)]
-    whole = relative(told[0] + "".join("\n" + link + cause for link, cause in zip(reversed(links), told[1:])), root)
+    texts = [_rearranged(part, root) for part in reversed(parts)]
+    whole = relative(texts[0] + "".join("\n" + link + cause for link, cause in zip(reversed(links), texts[1:])), root)
     return whole if len(whole) <= limit else whole[:limit] + "\n[%d characters cut]" % (len(whole) - limit)
 
 
@@ -88,13 +89,12 @@ def message_of(error: BaseException, root: str) -> str:
             continue
         own = [_is_own(frame.filename, root) for frame in part.stack]
         if any(own):
-            part.stack[:] = [frame if kept else _bare(frame) for frame, kept in zip(part.stack, own)]
+            part.stack[:] = [
+                frame if kept else FrameSummary(frame.filename, frame.lineno, frame.name, lookup_line=False, line="")
+                for frame, kept in zip(part.stack, own)
+            ]
         parts += [part.__cause__, part.__context__]
     return arranged("".join(whole.format()), root, MESSAGE_LIMIT)
-
-
-def _bare(frame: traceback.FrameSummary) -> traceback.FrameSummary:
-    return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, lookup_line=False, line="")
 
 
 def _parts(lines: list[str]) -> tuple[list[Part], list[str]]:
@@ -107,31 +107,23 @@ def _parts(lines: list[str]) -> tuple[list[Part], list[str]]:
         elif line in CAUSES:
             links.append(CAUSES[line])
         else:
-            _sort_in(line, parts[-1])
+            frames, named = parts[-1]
+            if not named and FRAME.match(line):
+                frames.append(line)
+            elif not named and frames and line.startswith("  "):
+                frames[-1] += "\n" + line
+            else:
+                named.append(line)
     return parts, links
 
 
-def _sort_in(line: str, part: Part) -> None:
+def _rearranged(part: Part, root: str) -> str:
     frames, named = part
-    if not named and FRAME.match(line):
-        frames.append(line)
-    elif not named and frames and line.startswith("  "):
-        frames[-1] += "\n" + line
-    else:
-        named.append(line)
-
-
-def _told(part: Part, root: str) -> str:
-    frames, named = part
-    own = [frame for frame in frames if _is_own(_path_of(frame), root)] or frames
+    paths = ((frame, FRAME.match(frame)) for frame in frames)
+    own = [frame for frame, found in paths if found and _is_own(found.group("path"), root)] or frames
     left = len(frames) - len(own)
     note = ["[%d frame%s outside the project left out]" % (left, "" if left == 1 else "s")] if left else []
     return "\n".join(["\n".join(named).strip("\n"), *own, *note])
-
-
-def _path_of(frame: str) -> str:
-    found = FRAME.match(frame)
-    return found.group("path") if found else ""
 
 
 def _is_own(path: str, root: str) -> bool:

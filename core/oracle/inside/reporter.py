@@ -82,9 +82,8 @@ class Reporter:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.failed = True
-            self._send(
-                "collect-error", report.nodeid, shorten(relative(str(report.longrepr), self._root), MESSAGE_LIMIT)
-            )
+            message = shorten(relative(str(report.longrepr), self._root), MESSAGE_LIMIT)
+            self._send("collect-error", report.nodeid, message)
             if self._fail_fast:
                 self._exit(STOPPED)
 
@@ -102,12 +101,8 @@ class Reporter:
         self._parts.append((outcome_of(report), _reason(report)))
         self._signature = signature_in(getattr(report, "user_properties", ())) or self._signature
         if report.when == "teardown" or not report.passed:
-            self._keep_output(report)
-
-    def _keep_output(self, report: Any) -> None:
-        printed = "".join(text for name, text in report.sections if name.startswith("Captured std"))
-        if len(printed) > len(self._printed):
-            self._printed = printed
+            printed = "".join(text for name, text in report.sections if name.startswith("Captured std"))
+            self._printed = max(self._printed, printed, key=len)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Send the test's result; stop the process at the first failure when only a verdict is wanted."""
@@ -162,11 +157,8 @@ ORDER = ("error", "failed", "skipped", "xfailed", "xpassed", "passed")
 
 def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
     """Return the worst of a test's phases with its message; a test without any call is an error."""
-    for outcome in ORDER:
-        for kind, message in parts:
-            if kind == outcome:
-                return outcome, message
-    return "error", "The test reported nothing."
+    told = [part for part in parts if part[0] in ORDER]
+    return min(told, key=lambda part: ORDER.index(part[0]), default=("error", "The test reported nothing."))
 
 
 class Canary(pytest.Item):

@@ -24,20 +24,21 @@ class Scratch:
 
     def __init__(self, folders: list[str]) -> None:
         """Remember what lies in `folders` now. What is mounted below them (a project, say) is not ours to remove."""
-        mounts = _mounts()
+        mounts: list[str] = []  # none where the system does not tell
+        with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
+            mounts = [os.fsdecode(unescaped(line.split()[4])) for line in file]
         self.guarded = True
         self._left: dict[str, set[str]] = {}
         self._entries: list[Entry] = []
         for folder in folders:
-            self._left[folder] = _held(folder, mounts)
+            start = folder.rstrip("/") + "/"
+            self._left[folder] = {point[len(start) :].split("/", 1)[0] for point in mounts if point.startswith(start)}
             try:
-                self._entries += _read(folder, self._left[folder], MOST_BYTES - self._size())
+                size = sum(len(data) for _, _, data in self._entries)
+                self._entries += _read(folder, self._left[folder], MOST_BYTES - size)
             except OverflowError:
                 self.guarded = False
                 self._left[folder] = set(_names(folder))
-
-    def _size(self) -> int:
-        return sum(len(data) for _, _, data in self._entries)
 
     def restore(self) -> None:
         """Empty the folders, links removed and never followed, and put back what was there."""
@@ -82,21 +83,9 @@ def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
     return []
 
 
-def _mounts() -> list[str]:
-    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
-        points = [line.split()[4] for line in file]
-        return [os.fsdecode(unescaped(point)) for point in points]
-    return []
-
-
 def unescaped(point: bytes) -> bytes:
     """Return a path as it is, of which the kernel writes blanks and the like as octal numbers."""
     return re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found.group(1), 8)]), point)
-
-
-def _held(folder: str, mounts: list[str]) -> set[str]:
-    start = folder.rstrip("/") + "/"
-    return {point[len(start) :].split("/", 1)[0] for point in mounts if point.startswith(start)}
 
 
 def _names(folder: str) -> list[str]:

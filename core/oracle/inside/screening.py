@@ -166,7 +166,8 @@ def _is_of_own_parts(node: ast.FunctionDef) -> bool:
     names = [argument.arg for argument in node.args.args]
     body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
     last = body[-1] if body else None
-    plain = len(names) == len(_all_arguments(node.args)) and not node.decorator_list
+    others = (node.args.kwonlyargs, getattr(node.args, "posonlyargs", ()), node.args.vararg, node.args.kwarg)
+    plain = not any(others) and not node.decorator_list
     if not plain or not isinstance(last, ast.Return) or last.value is None:
         return False
     if node.name == "__bool__":
@@ -177,11 +178,6 @@ def _is_of_own_parts(node: ast.FunctionDef) -> bool:
         return len(body) == 1 and _hands_on(last.value, *names)
     asked = _ASKED.get(node.name)
     return asked is not None and _mirrors(last.value, names[0], names[1], asked, node.name == "__eq__")
-
-
-def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
-    given = [*getattr(arguments, "posonlyargs", ()), *arguments.args, *arguments.kwonlyargs]
-    return given + [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
 
 
 def _is_guard(node: ast.stmt, other: str) -> bool:
@@ -218,14 +214,13 @@ def _mirrors(node: ast.expr, own: str, other: str, asked: tuple[Any, ...], stric
     if isinstance(node, ast.BoolOp):
         every = isinstance(node.op, ast.And)
         parts = [part for part in node.values if not (every and _is_check(part, other))]
-        return (
-            bool(parts) and (every or not strict) and all(_mirrors(each, own, other, asked, strict) for each in parts)
-        )
+        mirrored = bool(parts) and all(_mirrors(each, own, other, asked, strict) for each in parts)
+        return mirrored and (every or not strict)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], asked):
         return False
     left, right = node.left, node.comparators[0]
-    sides_read = [{each.id for each in ast.walk(side) if isinstance(each, ast.Name)} for side in (left, right)]
-    if any({own, other} <= names for names in sides_read):
+    names = [{each.id for each in ast.walk(side) if isinstance(each, ast.Name)} for side in (left, right)]
+    if any({own, other} <= each for each in names) or not {own, other} <= names[0] | names[1]:
         return False
     read = [each for each in ast.walk(left) if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)]
     # Called through its parts, `other` could be asked to agree; `self.real == other.real` holds of equal numbers only
@@ -233,10 +228,7 @@ def _mirrors(node: ast.expr, own: str, other: str, asked: tuple[Any, ...], stric
     called = any(isinstance(each, ast.Call) for each in ast.walk(node))
     if called or not read or any(each.attr.startswith("__") or each.attr in KNOWN_PARTS for each in read):
         return False
-    sides = [_dump(left, {own: "1", other: "2"}), _dump(right, {own: "2", other: "1"})]
-    return sides[0] == sides[1] and {own, other} == {
-        each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in (own, other)
-    }
+    return _dump(left, {own: "1", other: "2"}) == _dump(right, {own: "2", other: "1"})
 
 
 def _dump(node: ast.expr, names: dict[str, str]) -> str:

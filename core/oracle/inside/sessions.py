@@ -73,7 +73,8 @@ class Added(pytest.Collector):
         own = {value for value in vars(module).values() if isinstance(value, type)}
         package = hasattr(module, "__path__")
         for case in _cases(self._of_package(module) if package else self._suite(unittest.TestLoader(), None)):
-            if type(case) not in own and not (package and _is_pytests(self.config, _file_of(case))):
+            file = str(getattr(sys.modules.get(type(case).__module__), "__file__", None) or "")
+            if type(case) not in own and not (package and _is_pytests(self.config, file)):
                 yield AddedCase.from_parent(self, name=case.id(), case=case)
 
     def _suite(self, loader: Any, pattern: str | None) -> Any:
@@ -110,10 +111,6 @@ class AddedCase(pytest.Item):
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, self.name
-
-
-def _file_of(case: Any) -> str:
-    return str(getattr(sys.modules.get(type(case).__module__), "__file__", None) or "")
 
 
 def _is_pytests(config: Any, file: str) -> bool:
@@ -252,25 +249,17 @@ class Imported:
             self.report(self._send)
 
     def report(self, send: Send) -> None:
-        modules = list(sys.modules.items())
-        plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
-        found = [
-            name
-            for name, module in modules
-            if name not in self._known and name.split(".", 1)[0] not in plugins and self._is_foreign(name, module)
-        ]
+        modules, found = list(sys.modules.items()), []
+        loaders = {name: type(getattr(module, "__loader__", None)).__name__ for name, module in modules}
+        plugins = {name.split(".", 1)[0] for name, loader in loaders.items() if loader == "AssertionRewritingHook"}
+        for name, module in modules:
+            file = getattr(module, "__file__", None)
+            foreign = isinstance(file, str) and not file.startswith(self._root) and "pytest" not in name
+            new = name not in self._known and name.split(".", 1)[0] not in plugins
+            if foreign and new and getattr(module, "__spec__", None) is not None:
+                found.append(name)
         send("early", self._early)
         send("modules", found)
-
-    def _is_foreign(self, name: str, module: Any) -> bool:
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or file.startswith(self._root):
-            return False
-        return "pytest" not in name and getattr(module, "__spec__", None) is not None
-
-
-def _rewritten(module: Any) -> bool:
-    return type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"
 
 
 def _files(request: dict[str, Any]) -> list[str] | None:
@@ -398,24 +387,20 @@ class Collected(Configured):
         stages = Stages(reporter, request, self._items)
         stages.start(session)
         self._forget_output()
-        if request.get("trace"):
-            self._trace_on(send)
-            return
-        hide()
-        patched = hear_audit(send, self._places, request)
-        if request.get("stages"):
-            self._pytest.pluginmanager.register(stages)
-        self._pytest.hook.pytest_runtestloop(session=session)
-        reporter.close(session, lambda: self._changes(patched()))
+        if request.get("trace"):  # by the tracer that has seen them collected
+            self._pytest.pluginmanager.register(self._collector)
+            self._collector.start()
+            self._pytest.hook.pytest_runtestloop(session=session)
+            self._imported.report(send)
+            self._collector.send(send)
+        else:
+            hide()
+            patched = hear_audit(send, self._places, request)
+            if request.get("stages"):
+                self._pytest.pluginmanager.register(stages)
+            self._pytest.hook.pytest_runtestloop(session=session)
+            reporter.close(session, lambda: self._changes(patched()))
         send("exit", 1 if session.testsfailed else 0)
-
-    def _trace_on(self, send: Send) -> None:
-        self._pytest.pluginmanager.register(self._collector)
-        self._collector.start()
-        self._pytest.hook.pytest_runtestloop(session=self._session)
-        self._imported.report(send)
-        self._collector.send(send)
-        send("exit", 1 if self._session.testsfailed else 0)
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:
         """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""

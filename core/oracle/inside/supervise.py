@@ -18,7 +18,10 @@ assert sys.platform != "win32"  # inside a sandbox
 
 JUDGE_BYTES = 16 << 20
 EACH_BYTES, EACH_FAILURE_BYTES = 1 << 10, 8 << 10
-"""What is read beside that for each test, where the first failure ends the run, and where each may tell of one."""
+"""What is read beside that for each test, where the first failure ends the run, and where each may tell of one.
+
+A suite can have tens of thousands of tests.
+"""
 MOST_BYTES = 128 << 20
 TRACE_BYTES = 1 << 30
 """Of the unmodified project."""
@@ -166,7 +169,9 @@ class _Watch:
         self._shared = shared
         self._child = child
         self._reader = child.reader
-        self._reader.allow(_most_bytes(request))
+        each = EACH_BYTES if request.get("fail_fast") else EACH_FAILURE_BYTES
+        most = min(MOST_BYTES, JUDGE_BYTES + each * len(request.get("tests") or ()))
+        self._reader.allow(TRACE_BYTES if request.get("identity") else most)
         self._listen = listen
         self._limits = request.get("test_seconds") or {}
         self._default = float(request.get("default_test_seconds", 60.0))
@@ -263,14 +268,6 @@ def _read(end: int, ends: dict[int, Callable[[bytes], None]]) -> bool:
     else:
         del ends[end]
     return bool(data)
-
-
-def _most_bytes(request: dict[str, Any]) -> int:
-    """Return how many bytes a child may report; a suite can have tens of thousands of tests."""
-    if request.get("identity"):
-        return TRACE_BYTES
-    each = EACH_BYTES if request.get("fail_fast") else EACH_FAILURE_BYTES
-    return min(MOST_BYTES, JUDGE_BYTES + each * len(request.get("tests") or ()))
 
 
 def descendants() -> list[int]:

@@ -210,7 +210,12 @@ def snapshot() -> Callable[[bool], list[str]]:
     """
     modules = [(name, module) for name, module in [*sys.modules.items()] if _is_watched(name, module)]
     owners = [_Owner(module) for _, module in modules]
-    owners += [_Owner(kind) for kind in _classes([module for _, module in modules])]
+    classes: dict[int, type] = {}
+    for _, module in modules:
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and value.__flags__ & HEAP and value.__module__ == module.__name__:
+                classes.setdefault(id(value), value)
+    owners += map(_Owner, classes.values())
     names = [name for name, _ in modules if not name.startswith(OWN)]
     shown = [module for name, module in modules if not name.startswith(OWN)]
     finders, threads, idle = list(sys.meta_path), _threads(), _idle()
@@ -241,15 +246,6 @@ def _is_watched(name: str, module: Any) -> bool:
     first = name.split(".", 1)[0]
     # typing_extensions changes typing when it is imported, which a candidate may be the first to do.
     return first in FRAMEWORK or (bool(below) and below.split(os.sep)[0] not in INSTALLED and first != "typing")
-
-
-def _classes(modules: list[Any]) -> list[type]:
-    found: dict[int, type] = {}
-    for module in modules:
-        for value in list(vars(module).values()):
-            if isinstance(value, type) and value.__flags__ & HEAP and value.__module__ == module.__name__:
-                found.setdefault(id(value), value)
-    return [*found.values()]
 
 
 def _threads() -> int:

@@ -109,19 +109,17 @@ class Zygote:
 
     def _preload(self, names: list[str]) -> None:
         """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
+        root = self._config["root"] + os.sep
         for name in names:
             before = set(sys.modules)
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
-            self._forget_own(set(sys.modules) - before)
-
-    def _forget_own(self, new: set[str]) -> None:
-        """Forget the project's modules that a foreign one imported, and it: they must be fresh for a candidate."""
-        root = self._config["root"] + os.sep
-        files = [getattr(sys.modules[name], "__file__", None) for name in new]
-        if any(isinstance(file, str) and file.startswith(root) for file in files):
-            for name in new:
-                del sys.modules[name]
+            new = set(sys.modules) - before
+            files = [getattr(sys.modules[each], "__file__", None) for each in new]
+            # The project's own modules must be fresh for a candidate: whatever imports them goes with them.
+            if any(isinstance(file, str) and file.startswith(root) for file in files):
+                for each in new:
+                    del sys.modules[each]
 
     def _prepare(self) -> str:
         """Go as far as was asked; return why that cannot be done."""
