@@ -4,12 +4,7 @@ from __future__ import annotations
 
 
 class InspectorError(Exception):
-    """Any error RTC Inspector raises on purpose.
-
-    Attributes:
-        problem: one sentence saying what is wrong.
-        remedy: one sentence saying what to do.
-    """
+    """Any error RTC Inspector raises on purpose: one sentence says what is wrong, one what to do."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}\n{remedy}")

@@ -52,13 +52,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One readable source file of a project.
+    """One readable source file of a project, newlines untouched (`\\r\\n` stays); tests are never sampled.
 
-    Attributes:
-        path: relative to the project's root.
-        text: decoded, newlines untouched (`\\r\\n` stays).
-        encoding: a codec name that encodes `text` back to the file's very bytes.
-        is_test: whether the project's tests live here (never sampled).
+    `encoding`: a codec name that encodes `text` back to the file's very bytes.
     """
 
     path: str
@@ -99,8 +95,6 @@ class Region:
 
     Attributes:
         span: from the first statement's first character to the last one's last, without the leading indentation.
-        start_line: 1-based; `end_line` is the last line touched.
-        text: `file.text[span.start:span.end]`.
         tests: node ids of the covering tests; empty until the coverage map was asked.
         runs_at_import: some line runs while modules are imported, so any test may depend on it.
         weight: sampling weight before normalising; 0.0 until weighed.
@@ -123,13 +117,10 @@ class Item:
     Attributes:
         key: stable within a run and over resumption (for a region: `path:start-end`).
         kind: `region`, `edit`, `problem`, `cell` or `directive`.
-        text: the reference x; for an edit the new snippet.
-        old_text: for an edit the old snippet; else None.
-        admitted: False when dropped; `reason` then says why.
+        text: the reference x; for an edit the new snippet, and `old_text` the old one.
         facets: what scores are split by, e.g. `language` -> `Go`; few values each.
         origin: where it comes from, e.g. `commit`, `date`, `message`; for people to read.
         extra: a person chose it, nobody sampled it: shown with its run, never in the run's scores.
-        form: whether `text` is `code` or `text` (a person's words).
         directive: what a person asked for in words, e.g. a docstring; None where nobody did.
     """
 
@@ -203,19 +194,15 @@ class Problem:
     """One problem of a benchmark: what a person asked for, a program that does it, and its tests.
 
     Attributes:
-        key: the benchmark's own name for it, e.g. `HumanEval/7`; unique in its file.
-        line: where it stands in its file, from 1.
+        key: the benchmark's own name for it, e.g. `HumanEval/7`; unique in its file, where it stands in `line`.
         entry: the function that is asked for.
         names: what the tests call that function; more than one where names are masked.
         words: what a person asked for: the docstring, or MBPP's text. Empty where there is none.
-        program: the whole reference, without the docstring of `entry`.
-        body: the body of `entry` in `program`: the x of a round trip.
+        program: the whole reference, without the docstring of `entry`; `body`: the x of a round trip in it.
         asked: the same program with `words` as its docstring; `asked_body` is the body there.
         setup: statements that the tests need before them.
-        test: source that defines `check(candidate)`; empty where `asserts` or `inputs` hold the tests.
-        asserts: one test each, as source.
-        inputs: arguments as source, one test each: the reference says what is expected.
-        tolerance: how far numbers may be from what is expected of `inputs`.
+        test: source that defines `check(candidate)`; empty where `asserts` or `inputs` hold the tests, one each.
+        inputs: arguments as source: the reference says what is expected, to a `tolerance`.
     """
 
     key: str
@@ -292,8 +279,6 @@ class Verdict:
     """One judgement of one candidate text.
 
     Attributes:
-        outcome: the closed set above.
-        seconds: wall time of the judgement.
         tests: in the order they ran; those after a first failure may be absent.
         detail: one sentence a person can read.
         output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
@@ -359,8 +344,6 @@ class Suite:
         excluded: node id -> why it is not trusted (fails, flaky, skipped).
         coverage: over all tests that pass in the project's own order, trusted or not.
         seconds: wall time of one plain whole-suite run.
-        python: version of the target's interpreter.
-        cached: whether this came from the cache.
     """
 
     tests: tuple[TestCase, ...]
@@ -388,10 +371,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Change):
-    """What to judge: a change of one file, most often, and with it changes of others.
-
-    A renamed function changes every file that names it. `others`: each of another file; all are judged at once.
-    """
+    """What to judge: a change of one file and, at once, changes of `others`: a renamed function is named in many."""
 
     others: tuple[Change, ...] = ()
 

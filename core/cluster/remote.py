@@ -44,11 +44,7 @@ from rtc_inspector.core.waiting import STEP, Poll, wait_for
 
 @dataclass(frozen=True)
 class Ready:
-    """Answer of a model once it is there: where, what it opened, or the problem why not.
-
-    Attributes:
-        missing: it lacks the model's file, which may be shipped.
-    """
+    """A model once it is there: where, what it opened, or why not; `missing`: its file may be shipped."""
 
     host: str
     version: str

@@ -22,12 +22,7 @@ TRUNCATION = frozenset({"generation top k", "generation top p"})
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One item as both runs have it; judged in both. Made by `paired`.
-
-    Attributes:
-        difference: headline of the second minus that of the first.
-        secondary: the same of the measure beside the headline; None until both have one.
-    """
+    """One item as both runs have it, and the second less the first, also of the measure beside the headline."""
 
     first: ItemRow
     second: ItemRow
@@ -47,7 +42,6 @@ class Difference:
     """A mean over the common items in both runs, and the second less the first.
 
     Attributes:
-        items: that count here.
         score: the difference, with an interval that holds together with those of all pairs of the compared runs.
         judged: the same with its adjusted p, and what more items could settle; None without any item.
     """
@@ -80,13 +74,7 @@ class FilePair:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Admitted items that could not be paired.
-
-    Attributes:
-        only_first, only_second: that the other run has not, or dropped.
-        changed: of the same place, but with another text.
-        unjudged: in both, without a verdict in one of them.
-    """
+    """Admitted items that could not be paired: the other run has them not, with another text, or without a verdict."""
 
     only_first: int
     only_second: int
@@ -101,8 +89,7 @@ class Comparison:
     Attributes:
         headline: of the measure that stands for a run, e.g. RTC; `secondary` of the one beside it, e.g. lift.
         pairs: the largest difference first, as `ranked` has them.
-        p_adjusted: McNemar's p, adjusted by Holm for all comparisons made together.
-        runs: how many were compared together.
+        p_adjusted: McNemar's p, adjusted by Holm for all `runs` that were compared together.
         settings: what the runs were made with where they differ: name, in the first, in the second.
     """
 

@@ -24,10 +24,7 @@ Tone = Literal["", "good", "bad", "warn", "muted"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is behind a mark, by the ids of the database: a run, an item, or a sample of an item.
-
-    `author`: whose sample of the item is meant, where its id is not known.
-    """
+    """What is behind a mark, by ids: a run, an item, or a sample, by its `author` where its id is not known."""
 
     run: int | None = None
     item: int | None = None
@@ -37,12 +34,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of numbers, or the scale of a grid's colours.
-
-    Attributes:
-        low, high: its range; None lets the drawer take the range of the values.
-        better: the direction of better values, where one is better.
-    """
+    """An axis of numbers, or the scale of a grid's colours; its range is that of the values where it says none."""
 
     label: str
     low: float | None = None
@@ -70,12 +62,7 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the reader may choose for a figure, e.g. the metric; the analysis is asked again with the new choice.
-
-    Attributes:
-        options: value -> what people read.
-        chosen: the value that this figure was made with.
-    """
+    """What the reader may choose for a figure, e.g. the metric; the analysis is asked again with the new choice."""
 
     name: str
     label: str
@@ -85,12 +72,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a scatter or of a line.
-
-    Attributes:
-        name: of what the point stands for, e.g. a model; written beside it where there is room.
-        count: how many things lie at this point; its area grows with them.
-    """
+    """A point of a scatter or of a line; `name` stands beside it where there is room, its area grows with `count`."""
 
     x: Estimate
     y: Estimate
@@ -104,9 +86,7 @@ class Point:
 class Series:
     """One line. Its points are ordered by x; the band is drawn between their `y.low` and `y.high`.
 
-    Attributes:
-        dashed: tells lines apart where colours cannot.
-        form: how its values are written, where not as the axis says.
+    `form`: how its values are written, where not as the axis says.
     """
 
     name: str
@@ -138,12 +118,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a grid. Without a value it is grey; `text` stands in it instead of the value.
-
-    Attributes:
-        faded: drawn pale, e.g. because the interval holds 0.
-        tone: in place of the colour of the value.
-    """
+    """One cell of a grid: grey without a value; `text` stands instead of it, `tone` for its colour, `faded` is pale."""
 
     row: str
     column: str
@@ -189,12 +164,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Titled:
-    """What all figures have.
+    """What all figures have: a `name` for scripts (`running`), a `title` for people, `short` for a switch.
 
-    Attributes:
-        name: stable, for scripts: `running`, `spread`.
-        title: for people; `short` is a word or two of it, for a switch.
-        note: a sentence below it: what it means, or why a value is missing.
+    `note`: a sentence below it: what it means, or why a value is missing.
     """
 
     name: str
@@ -206,12 +178,7 @@ class _Titled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scatter(_Titled):
-    """Points over two axes, with error bars where they have intervals.
-
-    Attributes:
-        diagonal: the line x = y is drawn.
-        noun: what lies at a point, several of them.
-    """
+    """Points over two axes, with error bars where they have intervals; `diagonal`: the line x = y is drawn."""
 
     kind: ClassVar[str] = "scatter"
     x: Axis
@@ -266,12 +233,7 @@ class Histogram(_Titled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid(_Titled):
-    """A heat map. A cell that is missing or has no value is grey.
-
-    Attributes:
-        scale: what the colours mean.
-        centre: the neutral value of a scale with two directions, e.g. 0 for a change.
-    """
+    """A heat map, grey where a cell has no value; `centre`: the neutral value of a scale with two directions."""
 
     kind: ClassVar[str] = "grid"
     rows: Categories

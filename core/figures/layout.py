@@ -40,10 +40,7 @@ MORE = {"up": " (more is better)", "down": " (less is better)", "": ""}
 class Ink:
     """A colour: of a tone, else the one at a place of the palette, or in place of both one of a ramp.
 
-    Attributes:
-        heat: from -1 to 1.
-        ramp: from bad over a warning to good (`worth`), from bad over nothing to good (`change`), or between two plain
-            colours.
+    `heat`: from -1 to 1, from bad over a warning to good (`worth`), over nothing (`change`), or between plain colours.
     """
 
     tone: Tone = ""
@@ -84,10 +81,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A bar.
+    """A bar; `above` is the end that its value stands at, downwards as well.
 
     Attributes:
-        below, above: its ends; `above` is the end that its value stands at, downwards as well.
         head, words: what it stands for, and its value.
         short: what may stand above it; empty where its interval stands there.
         alone: nothing stands on it, so that its whole column means it.

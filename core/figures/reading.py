@@ -30,11 +30,7 @@ from rtc_inspector.core.types import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The observations of one group from `low` to `high`; both are equal where one value has a bar of its own.
-
-    Attributes:
-        share: of all observations of the group.
-    """
+    """A group's observations from `low` to `high`, equal where one value has its own bar; `share`: of the group."""
 
     low: float
     high: float
@@ -138,11 +134,9 @@ def in_words(estimate: Estimate, form: Form | Literal["text"] = "number") -> str
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One thing of a figure that can be pointed at and opened.
+    """One thing of a figure that can be pointed at and opened; `text` says it to whoever points at it or cannot see it.
 
-    Attributes:
-        x, y: where it is: on the axes, or the place of its column and, counted downwards from 0, its row.
-        text: what it says, for whoever points at it or cannot see it.
+    `x`, `y`: where it is on the axes, or the place of its column and, counted downwards from 0, its row.
     """
 
     x: float

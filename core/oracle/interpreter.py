@@ -43,7 +43,6 @@ class Interpreter:
     Attributes:
         executable: as the user or the virtual environment names it; links are not resolved.
         tag: the cache tag, e.g. `cpython-311`: extension modules fit when it is equal.
-        site_folders: where installed distributions are.
         editable: folders and files that .pth files and editable installs lead to.
         readonly: everything a sandbox must show for it to start.
     """

@@ -77,12 +77,7 @@ def _runs(block: Block, settings: RegionSettings) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a project has to sample from.
-
-    Attributes:
-        regions: covered and weighed.
-        problems: a sentence for each file that could not be taken.
-    """
+    """What a project has to sample from: weighed regions, and a sentence for each file that was not taken."""
 
     regions: tuple[Region, ...]
     problems: tuple[str, ...]
@@ -190,12 +185,9 @@ def _reach(span: Span, lines: Lines) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The statements of one indented block, or of the module, in order.
+    """The statements of one indented block, or of the module, in order; decorators and a closing semicolon included.
 
-    Attributes:
-        statements: a span each, decorators and a closing semicolon included.
-        docstring: the first statement is the docstring of the module, class or function.
-        indented: below a header that needs it; False for the module.
+    `docstring`: the first one is the docstring of the module, class or function; `indented`: False for the module.
     """
 
     statements: tuple[Span, ...]

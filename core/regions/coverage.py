@@ -109,7 +109,6 @@ class StatementMap:
         first_line: line -> first line of the innermost statement, or clause with a header of its own, around it.
         executable: first lines of those that the compiler made code for (none for `global` or dead code), save those
             that are only a string, as some versions of Python run such a line and others do not.
-        function_bodies: first and last line of every function's body.
     """
 
     first_line: dict[int, int]

@@ -48,9 +48,8 @@ class Refused:
 class Edit:
     """A stretch of a file replaced by `text`.
 
-    Attributes:
-        source: which stretch of the original stands here now: another one for code that was moved, the same one for a
-            name that was renamed; None for what is new.
+    `source`: which stretch of the original stands here now: another one for code that was moved, the same one for a
+    name that was renamed; None for what is new.
     """
 
     span: Span
@@ -60,12 +59,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A rewritten function, with the edits of every file that had to follow.
-
-    Attributes:
-        edits: by path; each file's in order, none overlapping another.
-        renamed: variables that have another name now, old to new.
-    """
+    """A rewritten function: the edits of every file that had to follow, in order, and variables renamed, old to new."""
 
     edits: Mapping[str, tuple[Edit, ...]]
     renamed: Mapping[str, str] = field(default_factory=dict)

@@ -35,12 +35,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A parameter or a variable of one function.
-
-    Attributes:
-        places: where it stands, in order, closures included.
-        parameter: callers may know it by its name.
-    """
+    """A parameter or a variable of one function, and where it stands, in order, closures included."""
 
     name: str
     places: tuple[Span, ...]

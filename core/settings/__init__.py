@@ -222,12 +222,7 @@ class ChainSettings:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveSettings:
-    """How programs are written from directives, and how their summaries are held against these.
-
-    Attributes:
-        temperatures: at 0 one program is drawn, since all would be equal.
-        embedder_name, embedder_sha256: what the embedding model is; set when a run begins.
-    """
+    """How programs are written from directives, and how their summaries are held against these."""
 
     words: str | None = setting(
         None,
@@ -280,13 +275,7 @@ class DirectiveSettings:
 
 @dataclass(frozen=True, slots=True)
 class SamplesSettings:
-    """Programs of somebody else's system that are imported.
-
-    Attributes:
-        file: a file of samples, or a folder of programs.
-        author: what the system is called; empty takes the name from the file.
-        trusted: whether the file's own verdicts are taken.
-    """
+    """Programs of somebody else's system that are imported; `trusted`: with their file's own verdicts."""
 
     file: str = ""
     author: str = ""
@@ -484,7 +473,6 @@ class SeriesSettings:
     """Several models on the same items, one run each, ranked together.
 
     Attributes:
-        models: in the order in which their runs are made.
         cross: every model describes for every model; else each describes for itself, or for the run's backward model.
         id: the same in every run of the series, and in no other; given when it begins.
     """
@@ -667,11 +655,8 @@ class RunSettings:
     `core.kinds.configured` gives those of another task.
 
     Attributes:
-        model: path of a GGUF file; empty is the bundled one.
+        model: path of a GGUF file; empty is the bundled one. `endpoint`: a server to ask instead.
         backward_model: the same; None is the forward model.
-        endpoint: a server to ask instead of the forward model's file.
-        backward_endpoint: the same for the backward model.
-        series: the other models that are run on the same items, where there are any.
         prompt_version: of the task's prompts, set when a run begins; runs that say nothing were made with version 1.
     """
 

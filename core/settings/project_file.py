@@ -30,13 +30,7 @@ HERE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """What a project's file sets.
-
-    Attributes:
-        path: the file; None where the project has none.
-        settings: by path, as `with_values` takes them.
-        options: of `run`, by their names, which no single setting stands for.
-    """
+    """What a project's file sets: settings by path, and options of `run` that no single setting stands for."""
 
     path: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)

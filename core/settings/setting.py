@@ -98,15 +98,7 @@ def part(made: type[T], title: str) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A setting in its place.
-
-    Attributes:
-        path: `seed`, or with its part, `chain.steps`.
-        title: of its part; empty for a setting of the whole run.
-        kind: the type of one value.
-        many: whether it is a list of such values.
-        optional: whether it may be None.
-    """
+    """A setting in its place: `path` is `seed`, or with its part `chain.steps`; `kind`: the type of one value."""
 
     path: str
     title: str

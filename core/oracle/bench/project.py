@@ -25,12 +25,7 @@ CANDIDATE = "candidate"
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The tests of one problem, as source.
-
-    Attributes:
-        shared: module level statements that stand before all tests.
-        bodies: one test function's body each, indented; it calls the program by the name `candidate`.
-    """
+    """The tests of one problem, as source: statements before all of them, and one function's indented body each."""
 
     shared: str
     bodies: tuple[str, ...]

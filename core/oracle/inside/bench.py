@@ -330,12 +330,7 @@ class _Stopped(Exception):
 
 
 class _Calls:
-    """Calls tests and reports them, as `Reporter` does for pytest.
-
-    Attributes:
-        failed: whether a file could not be imported or a test did not pass.
-        modules: the files of tests that were imported.
-    """
+    """Calls tests and reports them, as `Reporter` does for pytest; `modules`: the files of tests that were imported."""
 
     def __init__(self, send: Send, request: dict[str, Any], root: str) -> None:
         self._send = send

@@ -41,13 +41,7 @@ class Witness:
 
 
 class Reporter:
-    """Reports each test over the child's private channel.
-
-    Attributes:
-        failed: whether any test or the collection failed so far.
-        items: what runs, as far as it is known, in its order.
-        watch: over their modules and classes.
-    """
+    """Reports each test over the child's private channel; `items`: what runs, in its order, as far as it is known."""
 
     def __init__(self, witness: Witness, root: str) -> None:
         """`root`: of the project. Nothing is reported before `begin`."""

@@ -16,11 +16,7 @@ Entry = Tuple[str, int, bytes]
 
 
 class Scratch:
-    """Some folders, and what lay in them at the start.
-
-    Attributes:
-        guarded: whether all of it can be made again; else what is too much is left in place, as candidates leave it.
-    """
+    """Some folders, and what lay in them at the start; unless `guarded`, that was too much, and is left in place."""
 
     def __init__(self, folders: list[str]) -> None:
         """Remember what lies in `folders` now. What is mounted below them (a project, say) is not ours to remove."""

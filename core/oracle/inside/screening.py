@@ -59,11 +59,7 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class _Parts:
-    """A text's outermost statements, each with its lines: what stands in both texts says nothing about either.
-
-    Attributes:
-        statements: in their order.
-    """
+    """A text's outermost statements, each with its lines: what stands in both texts says nothing about either."""
 
     def __init__(self, text: str) -> None:
         lines = LINE.findall(text)
@@ -98,11 +94,7 @@ def _mocks(statements: list[ast.stmt]) -> bool:
 
 
 class _Found:
-    """What stands in some statements.
-
-    Attributes:
-        held: reasons not to believe a pass, each as often as it is met.
-    """
+    """What stands in some statements; `held`: reasons not to believe a pass, each as often as it is met."""
 
     def __init__(self, statements: list[ast.stmt], mocked: bool, own_parts: bool = False) -> None:
         """`mocked`: whether a module of mocks is imported in the file; `own_parts`: comparisons of a value's own parts

@@ -156,11 +156,9 @@ class Supervisor:
 
 
 class _Watch:
-    """One request's deadlines and frames, and how the child came to an end or went on to the next.
+    """One request's deadlines and frames, and how the child came to an end or waits for the next.
 
-    Attributes:
-        answer: the status with which a shared child answered; negative: the request is not for it.
-        goes_on: whether that child waits for the next.
+    `answer`: the status with which a shared child answered; negative: the request is not for it.
     """
 
     def __init__(self, request: dict[str, Any], listen: Listener, child: _Child, *, shared: bool = False) -> None:

@@ -43,11 +43,7 @@ def text_of(path: object) -> str:
 
 
 class Places:
-    """Whose code a file holds.
-
-    Attributes:
-        changed: paths of the candidate's files, which are no tests.
-    """
+    """Whose code a file holds; `changed`: paths of the candidate's files, which are no tests."""
 
     def __init__(self, root: str) -> None:
         """`root`: of the project. What is on the path for imports by now is a library if it cannot be written to."""

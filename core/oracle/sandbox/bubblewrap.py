@@ -42,11 +42,9 @@ _OURS = 2
 
 @dataclass(frozen=True, slots=True)
 class ControlGroup:
-    """One group for one sandbox.
+    """One group for one sandbox; put in front of a command, `command` runs that inside the group.
 
-    Attributes:
-        command: put in front of a command, it runs that command inside the group.
-        folders: of the group, below /sys/fs/cgroup; none where the service manager removes it when it is empty.
+    `folders`: below /sys/fs/cgroup; none where the service manager removes it when it is empty.
     """
 
     command: tuple[str, ...]

@@ -55,15 +55,7 @@ CALL_TIMEOUT = 120
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine that answered.
-
-    Attributes:
-        options: how to reach it, for `APIClient`.
-        version: of the engine, for people; `api` is the version of the language to speak with it.
-        podman: whether it is Podman's service.
-        rootless: whether it runs as an ordinary user.
-        bounds_memory, bounds_processes: whether its control groups allow that.
-    """
+    """An engine that answered: how `APIClient` reaches it, what it is, and what its control groups bound."""
 
     options: Mapping[str, Any]
     version: str
@@ -205,12 +197,7 @@ _FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "var/tmp")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image the engine has.
-
-    Attributes:
-        name: what containers are made from.
-        digest: `sha256:` of the tar it came from, or the engine's own digest.
-    """
+    """An image the engine has; `digest`: `sha256:` of the tar it came from, or the engine's own digest."""
 
     name: str
     digest: str

@@ -45,12 +45,7 @@ SHARED_MEMORY = "/dev/shm"
 
 @dataclass(frozen=True, slots=True)
 class HostSystem:
-    """The host's system folders as a sandbox shows them.
-
-    Attributes:
-        links: path -> target, for folders that are symbolic links (`/bin` -> `usr/bin`).
-        mounts: folders and files shown read-only at the same path.
-    """
+    """The host's system folders as a sandbox shows them: mounts read-only, and links (`/bin` -> `usr/bin`)."""
 
     links: tuple[tuple[str, str], ...]
     mounts: tuple[Path, ...]

@@ -193,11 +193,8 @@ class Launch:
     """What to start inside.
 
     Attributes:
-        argv: the first is the interpreter's path inside.
-        cwd: the working folder inside.
         readonly: host files and folders visible read-only at the same path inside.
         environment: the whole environment inside; nothing of the host's is added.
-        limits: bounds on memory, processes and scratch space.
         writable: folders inside readonly ones in which new files can be made; code that they hold cannot be changed.
     """
 
