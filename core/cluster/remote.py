@@ -258,12 +258,7 @@ class ClusterModel:
     """Implements `core.generation.Model` over as many hosts as have the cores, the memory and the GPUs for it."""
 
     def __init__(
-        self,
-        path: Path,
-        generation: ModelSettings,
-        settings: RunSettings,
-        notify: Notify,
-        poll: Poll,
+        self, path: Path, generation: ModelSettings, settings: RunSettings, notify: Notify, poll: Poll
     ) -> None:
         """Open it everywhere. Raises ModelError, and what `poll` raises."""
         header = read_header(path)

@@ -11,18 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from rtc_inspector.core.figures import (
-    Axis,
-    Bars,
-    Better,
-    Form,
-    Grid,
-    Guide,
-    Histogram,
-    Lines,
-    Scatter,
-    Tone,
-)
+from rtc_inspector.core.figures import Axis, Bars, Better, Form, Grid, Guide, Histogram, Lines, Scatter, Tone
 from rtc_inspector.core.figures.reading import Bin, Mark, bins, groups_of, in_words, marks, number
 from rtc_inspector.core.types import Estimate
 

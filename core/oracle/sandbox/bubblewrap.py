@@ -158,11 +158,7 @@ class Scopes:
         """Return a command that opens a scope and runs in it, with the environment emptied again."""
         variables = [f"{name}={value}" for name, value in self.environment]
         run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
-        for setting in (
-            f"MemoryMax={limits.memory_mib}M",
-            "MemorySwapMax=0",
-            f"TasksMax={limits.processes + _OURS}",
-        ):
+        for setting in (f"MemoryMax={limits.memory_mib}M", "MemorySwapMax=0", f"TasksMax={limits.processes + _OURS}"):
             run += ["-p", setting]
         return ControlGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
 
@@ -283,13 +279,7 @@ def _answer(holder: subprocess.Popen[bytes]) -> None:
 # The same whoever runs us, so that a run does not depend on it.
 INSIDE = User(1000, 1000)
 
-_NAMESPACES = (
-    "--unshare-ipc",
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-)
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _NO_RIGHTS = ("--cap-drop", "ALL")
 _CHANGE_USER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 
@@ -321,11 +311,7 @@ def become_inside() -> list[str]:
 
 
 def arguments(
-    launch: Launch,
-    system: HostSystem,
-    shown: Sequence[Path],
-    accounts: Mapping[int, str],
-    identity: Iterable[str],
+    launch: Launch, system: HostSystem, shown: Sequence[Path], accounts: Mapping[int, str], identity: Iterable[str]
 ) -> list[str]:
     """Return everything between `bwrap` and the program.
 

@@ -55,11 +55,7 @@ _BARE = (
 
 
 def choose_sandbox(
-    name: str,
-    image: str | None,
-    notice: Callable[[str], None],
-    install: Install | None = None,
-    poll: Poll = no_poll,
+    name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None, poll: Poll = no_poll
 ) -> Sandbox:
     """Return the sandbox called `name`, tried out; `auto` takes Docker, else bubblewrap, else Landlock: what works.
 
@@ -99,11 +95,7 @@ def _status(name: str, image: str | None) -> SandboxStatus:
 
 
 def _opened(
-    name: str,
-    image: str | None,
-    notice: Callable[[str], None],
-    install: Install | None = None,
-    poll: Poll = no_poll,
+    name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None, poll: Poll = no_poll
 ) -> Sandbox:
     if name not in NAMES:
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")

@@ -422,10 +422,7 @@ def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
     if engine.podman:
         # Podman puts unbounded ones over these folders of a read-only container unless there are some already.
         tmpfs |= {"/run": "ro,size=64k", "/var/tmp": "ro,size=64k"}
-    bounds: dict[str, Any] = {
-        "tmpfs": tmpfs,
-        "shm_size": shared_memory_mib(limits.scratch_mib) << 20,
-    }
+    bounds: dict[str, Any] = {"tmpfs": tmpfs, "shm_size": shared_memory_mib(limits.scratch_mib) << 20}
     if engine.bounds_memory:
         bounds |= {"mem_limit": f"{limits.memory_mib}m", "memswap_limit": f"{limits.memory_mib}m"}
     if engine.bounds_processes:

@@ -189,12 +189,7 @@ class LandlockSandbox(Guarded):
         if platform.is_root():
             _check_readable(shown)
         readable = [*self._system, *map(str, shown)]
-        return {
-            "abi": self._abi,
-            "scratch": self.scratch,
-            "readable": readable,
-            "processes": launch.limits.processes,
-        }
+        return {"abi": self._abi, "scratch": self.scratch, "readable": readable, "processes": launch.limits.processes}
 
 
 def _check_readable(shown: tuple[Path, ...]) -> None:

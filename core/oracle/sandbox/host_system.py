@@ -12,17 +12,7 @@ from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
 
 # Programs and libraries. /nix/store and /gnu/store hold them on NixOS and Guix.
-_FOLDERS = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/gnu/store",
-)
+_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 
 # What the loader, the clock and a few modules of the standard library look up; no accounts, no names of machines.
 _FILES = (
