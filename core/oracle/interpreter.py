@@ -92,11 +92,10 @@ def _resolve(chosen: str) -> Path:
 def describe(executable: Path) -> Interpreter:
     """Ask the interpreter about itself. Raises TargetError: not runnable, not Python, too old."""
     answer = _ask(executable)
-    major, minor, micro = answer["version"]
-    version = (int(major), int(minor), int(micro))
-    if version < OLDEST:
+    major, minor, micro = map(int, answer["version"])
+    if (major, minor) < OLDEST:
         raise TargetError(
-            f"{executable} is Python {version[0]}.{version[1]}, which is too old.",
+            f"{executable} is Python {major}.{minor}, which is too old.",
             "Choose an interpreter of version 3.8 or later for the project's tests.",
         )
     home = _virtual_environment(executable)
@@ -105,7 +104,7 @@ def describe(executable: Path) -> Interpreter:
     wanted = [*_links(executable), *map(Path, answer["prefixes"]), Path(answer["stdlib"]), *sites, *editable]
     wanted += [home] if home is not None else []
     readonly = tuple(dict.fromkeys(path for path in wanted if path.exists() and path != Path("/")))
-    return Interpreter(executable, version, answer["implementation"], sites, editable, readonly)
+    return Interpreter(executable, (major, minor, micro), answer["implementation"], sites, editable, readonly)
 
 
 def _ask(executable: Path) -> dict[str, Any]:
@@ -143,7 +142,8 @@ def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:
     version = f"python{answer['version'][0]}.{answer['version'][1]}"
     if home is not None:
         yield from (home / lib / version / "site-packages" for lib in ("lib", "lib64"))
-        if not _sees_system(home):
+        text = (home / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+        if re.search(r"(?im)^include-system-site-packages\s*=\s*true", text) is None:
             return
     yield from map(Path, (answer["platlib"], answer["purelib"]))
     for prefix in answer["prefixes"]:
@@ -152,24 +152,16 @@ def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:
         yield Path(prefix) / "lib" / version / "site-packages"
 
 
-def _sees_system(home: Path) -> bool:
-    text = (home / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
-    return re.search(r"(?im)^include-system-site-packages\s*=\s*true", text) is not None
-
-
 def _editable(site: Path) -> Iterator[Path]:
-    """Yield the existing paths to which .pth files, egg links and generated finders of editable installs lead."""
+    """Return the existing paths to which .pth files, egg links and generated finders of editable installs lead."""
+    found: list[Path] = []
     for file in sorted(site.glob("*.pth")) + sorted(site.glob("*.egg-link")):
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.strip() and not line.startswith(("#", "import ", "import\t")):
-                yield from _existing(site / line.strip())
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        starts = ("#", "import ", "import\t")
+        found += [site / line.strip() for line in lines if line.strip() and not line.startswith(starts)]
     for file in sorted(site.glob("__editable__*_finder.py")):
-        yield from (path for target in _mapping(file) for path in _existing(Path(target)))
-
-
-def _existing(path: Path) -> Iterator[Path]:
-    if path.is_absolute() and path.exists():
-        yield path
+        found += map(Path, _mapping(file))
+    return (path for path in found if path.is_absolute() and path.exists())
 
 
 def _mapping(finder: Path) -> Iterator[str]:

@@ -55,8 +55,13 @@ def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
         return as_item(region, "no test covers it")
     language, how = language_for(file.path), "deleted"
     candidate = Candidate(file, region.span, deletion(file, region))
-    if language is PYTHON and not _compiles(candidate.new_text):
-        return as_item(region, NO_COMPILE)
+    if language is PYTHON:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(candidate.new_text, "<source>", "exec", dont_inherit=True)
+        except SyntaxError:
+            return as_item(region, NO_COMPILE)
     # Deleted first: most regions that are dropped are dropped for that, without a second run of tests.
     verdict = _judge(candidate, region, oracle)
     if verdict.outcome is Outcome.SYNTAX_ERROR and language.stand_in:
@@ -69,11 +74,6 @@ def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     mistrust = _mistrust(replace(region, tests=ran or region.tests), file, oracle)
     item = as_item(region, objection or mistrust)
     return item if language is PYTHON else replace(item, origin={ADMISSION: how})
-
-
-def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
-    """Judge the region replaced by its own text: it passes, or the oracle is not to be trusted here."""
-    return oracle.judge(Candidate(file, region.span, region.text), region.tests)
 
 
 def as_item(region: Region, reason: str = "") -> Item:
@@ -127,13 +127,3 @@ def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
 def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:
     verdict = oracle.judge(candidate, region.tests, confirm=False)
     return verdict if verdict.outcome.judged else oracle.judge(candidate, region.tests, confirm=False)
-
-
-def _compiles(text: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            compile(text, "<source>", "exec", dont_inherit=True)
-        except SyntaxError:
-            return False
-    return True

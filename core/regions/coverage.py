@@ -6,10 +6,9 @@ import ast
 import warnings
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
-from typing import Any
 
 from platformdirs import user_cache_path
 
@@ -63,7 +62,11 @@ class _Trace:
         self._suite = coverage.tests
         self._map = map_statements(file.text)
         self._at_import = {self._map.first_line.get(line, line) for line in coverage.import_lines.get(file.path, ())}
-        self._under_tests = _masks(coverage.lines.get(file.path, {}), self._map)
+        self._under_tests: dict[int, int] = {}
+        for line, tests in coverage.lines.get(file.path, {}).items():
+            first = self._map.first_line.get(line, line)
+            for index in tests:
+                self._under_tests[first] = self._under_tests.get(first, 0) | 1 << index
         self._known: dict[int, tuple[str, ...]] = {}
 
     def judge(self, region: Region, *, every: bool) -> Region | None:
@@ -75,7 +78,8 @@ class _Trace:
         ran = [line for line in executable if line in self._at_import or self._under_tests.get(line)]
         if not ran or (every and len(ran) < len(executable)):
             return None
-        if not self._map.in_function(region.start_line) or not self._at_import.isdisjoint(ran):
+        inside = any(first <= region.start_line <= last for first, last in self._map.function_bodies)
+        if not inside or not self._at_import.isdisjoint(ran):
             return replace(region, tests=self._suite, runs_at_import=True)
         mask = 0
         for line in ran:
@@ -87,15 +91,6 @@ class _Trace:
         if mask not in self._known:
             self._known[mask] = tuple(name for i, name in enumerate(self._suite) if mask >> i & 1)
         return self._known[mask]
-
-
-def _masks(lines: Mapping[int, frozenset[int]], statements: StatementMap) -> dict[int, int]:
-    masks: dict[int, int] = {}
-    for line, tests in lines.items():
-        first = statements.first_line.get(line, line)
-        for index in tests:
-            masks[first] = masks.get(first, 0) | 1 << index
-    return masks
 
 
 # --------------------------------------------------------------------------- statements
@@ -115,10 +110,6 @@ class StatementMap:
     executable: frozenset[int]
     function_bodies: tuple[tuple[int, int], ...]
 
-    def in_function(self, line: int) -> bool:
-        """Return whether the line stands inside a function, so that importing the module does not run it."""
-        return any(first <= line <= last for first, last in self.function_bodies)
-
 
 def map_statements(text: str) -> StatementMap:
     """Locate the statements of a file that compiles. Raises SyntaxError."""
@@ -135,7 +126,9 @@ def map_statements(text: str) -> StatementMap:
     # A string that shares its line with another statement says nothing about whether that one runs.
     silent = {line for line in _strings(tree) if firsts[line] == 1}
     executable = {first_line[line] for line in _code_lines(code) if line in first_line} - silent
-    return StatementMap(first_line, frozenset(executable), tuple(_function_bodies(tree)))
+    functions = [node for node in ast.walk(tree) if isinstance(node, AnyFunction)]
+    bodies = ((node.lineno + 1, node.end_lineno or node.lineno) for node in functions)
+    return StatementMap(first_line, frozenset(executable), tuple(bodies))
 
 
 def _extents(tree: ast.Module) -> Iterator[tuple[int, int]]:
@@ -164,12 +157,6 @@ def _strings(tree: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
-def _function_bodies(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    for node in ast.walk(tree):
-        if isinstance(node, AnyFunction):
-            yield node.lineno + 1, node.end_lineno or node.lineno
-
-
 # --------------------------------------------------------------------------- kept for later
 # So that one can see later what a project that was sampled had to draw from.
 
@@ -179,35 +166,29 @@ _KEPT = 50
 
 def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
     """Keep the map of a project whose files have this fingerprint. Trouble with it is passed over: it is a cache."""
-    _files().save(fingerprint, _to_json(coverage))
-
-
-def kept_coverage(fingerprint: str) -> CoverageMap | None:
-    """Return the map kept for these files; None where there is none, or it cannot be read."""
-    try:
-        return _from_json(_files().load(fingerprint))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _files() -> JsonCache:
-    return JsonCache(user_cache_path("rtc-inspector") / "coverage", _KEPT)
-
-
-def _to_json(coverage: CoverageMap) -> dict[str, Any]:
     lines = {
         # Lists, since JSON knows no numbers as keys.
         path: [[line, sorted(tests)] for line, tests in by_line.items()]
         for path, by_line in coverage.lines.items()
     }
     imports = {path: sorted(found) for path, found in coverage.import_lines.items()}
-    return {"tests": list(coverage.tests), "lines": lines, "import_lines": imports, "traced": coverage.traced}
+    kept = {"tests": list(coverage.tests), "lines": lines, "import_lines": imports, "traced": coverage.traced}
+    _files().save(fingerprint, kept)
 
 
-def _from_json(data: dict[str, Any]) -> CoverageMap:
-    lines = {
-        path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
-        for path, by_line in data["lines"].items()
-    }
-    imports = {path: frozenset(map(int, found)) for path, found in data["import_lines"].items()}
-    return CoverageMap(tuple(map(str, data["tests"])), lines, imports, bool(data["traced"]))
+def kept_coverage(fingerprint: str) -> CoverageMap | None:
+    """Return the map kept for these files; None where there is none, or it cannot be read."""
+    try:
+        data = _files().load(fingerprint)
+        lines = {
+            path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
+            for path, by_line in data["lines"].items()
+        }
+        imports = {path: frozenset(map(int, found)) for path, found in data["import_lines"].items()}
+        return CoverageMap(tuple(map(str, data["tests"])), lines, imports, bool(data["traced"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _files() -> JsonCache:
+    return JsonCache(user_cache_path("rtc-inspector") / "coverage", _KEPT)

@@ -28,20 +28,6 @@ def weigh(regions: Sequence[Region]) -> list[Region]:
     ]
 
 
-def covered_characters(regions: Sequence[Region]) -> int:
-    """Return how many characters lie in at least one region, which is what the weights must add up to."""
-    total = 0
-    by_path: dict[str, list[Span]] = defaultdict(list)
-    for region in regions:
-        by_path[region.path].append(region.span)
-    for spans in by_path.values():
-        reached = 0
-        for span in sorted(spans, key=lambda span: span.start):
-            total += max(0, span.end - max(span.start, reached))
-            reached = max(reached, span.end)
-    return total
-
-
 def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[Region]:
     """Yield every weighed region once, in random order, the heavier the earlier; lazily, so take as many as you need.
 

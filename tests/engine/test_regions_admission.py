@@ -18,7 +18,7 @@ import pytest
 from real_modules import as_file, own_core, source_of
 
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion, judge_identity
+from rtc_inspector.core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion
 from rtc_inspector.core.regions.candidates import enumerate_candidates
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, TestResult, Verdict
@@ -334,9 +334,3 @@ def test_the_own_text_is_asked_of_the_tests_that_saw_the_deletion_alone() -> Non
     oracle = Reporting({**CHECKS, "t::other": "pass"})
     assert admit(region("n = n * 2", ("t::double", "t::other")), FILE, oracle).admitted
     assert [tests for _, tests in oracle.judged] == [("t::double", "t::other"), ("t::double",)]
-
-
-def test_identity() -> None:
-    oracle = AssertingOracle(CHECKS)
-    assert judge_identity(region("n = n * 2"), FILE, oracle).outcome is Outcome.PASS
-    assert oracle.judged == [("n = n * 2", ("t::double",))]

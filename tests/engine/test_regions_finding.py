@@ -9,7 +9,6 @@ from real_modules import as_file
 
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.regions.candidates import find_regions
-from rtc_inspector.core.regions.sampling import covered_characters
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import CoverageMap
 
@@ -27,7 +26,8 @@ def test_covered_regions_of_all_files_come_weighed() -> None:
     found = find_regions(files, coverage, RegionSettings(), quiet)
     assert {region.path for region in found.regions} == {"a.py", "b.py"}
     assert len(found.regions) == 6
-    assert sum(region.weight for region in found.regions) == pytest.approx(covered_characters(found.regions))
+    covered = {(each.path, at) for each in found.regions for at in range(each.span.start, each.span.end)}
+    assert sum(region.weight for region in found.regions) == pytest.approx(len(covered))
     assert found.problems == ()
 
 

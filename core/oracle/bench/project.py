@@ -44,8 +44,7 @@ def split(problem: Problem) -> Split:
 
 def _renamed(problem: Problem, indent: str = "    ") -> str:
     """Bind the function's own names to the recording one: HumanEval/33 and all of MBPP call it by its name."""
-    names = [name for name in problem.names if name != CANDIDATE]
-    return "".join(f"{indent}{name} = {CANDIDATE}\n" for name in names)
+    return "".join(f"{indent}{name} = {CANDIDATE}\n" for name in problem.names if name != CANDIDATE)
 
 
 def _split_check(problem: Problem) -> Split:
@@ -53,7 +52,8 @@ def _split_check(problem: Problem) -> Split:
     source, lines = problem.test, problem.test.split("\n")
     tree = _parsed(source)
     check = next(n for n in reversed(tree.body) if isinstance(n, ast.FunctionDef) and n.name == "check")
-    around = [_lines(lines, node, "") for node in tree.body if node is not check and not _calls_check(node)]
+    calls = [node for node in tree.body if isinstance(node, ast.Expr) and _mentions(node, {"check"})]
+    around = [_lines(lines, node, "") for node in tree.body if node is not check and node not in calls]
     parameter = check.args.args[0].arg if check.args.args else CANDIDATE
     indent = _indent(lines, check.body[0])
     head = _renamed(problem, indent) + (f"{indent}{parameter} = {CANDIDATE}\n" if parameter != CANDIDATE else "")
@@ -77,8 +77,8 @@ def _bodies(source: str, statements: Sequence[ast.stmt], names: set[str]) -> Ite
                 yield "\n".join([*above, _with_message(source, lines, node)])
         elif not meant:
             above.append(text)
-        elif (made := _assigned(node)) is not None:
-            known |= made
+        elif (bound := _assigned(node)) is not None:
+            known |= bound
             above.append(text)
         elif any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
             yield "\n".join([*above, text])
@@ -131,20 +131,15 @@ def _indent(lines: Sequence[str], node: ast.stmt) -> str:
     return space or "    "
 
 
-def _calls_check(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and _mentions(node, {"check"})
-
-
 def _snippet_body(source: str, names: set[str]) -> str:
     lines = source.split("\n")
     statements = _parsed(source).body
     if not any(_mentions(node, names) for node in statements):
         return ""
-    texts = []
-    for node in statements:
-        text = _with_message(source, lines, node) if isinstance(node, ast.Assert) else _lines(lines, node, "    ")
-        texts.append(text)
-    return "\n".join(texts)
+    return "\n".join(
+        _with_message(source, lines, node) if isinstance(node, ast.Assert) else _lines(lines, node, "    ")
+        for node in statements
+    )
 
 
 # --------------------------------------------------------------------------- inputs without outputs (HumanEval+)
@@ -159,16 +154,14 @@ POLYNOMIAL_TOLERANCE = 1e-4
 def _input_bodies(problem: Problem) -> Iterator[str]:
     size = -(-len(problem.inputs) // MOST_TESTS)
     for first in range(0, len(problem.inputs), size):
-        yield "\n".join(_input_assert(problem, given) for given in problem.inputs[first : first + size])
-
-
-def _input_assert(problem: Problem, given: str) -> str:
-    call = f"{CANDIDATE}({given})"
-    if problem.entry == POLYNOMIAL and "def poly(" in problem.program:
-        condition = f"abs(poly({given}, {call})) <= {max(problem.tolerance, POLYNOMIAL_TOLERANCE)!r}"
-    else:
-        condition = f"_rtc_near({call}, _expected({given}), {problem.tolerance!r}) == _expected({given})"
-    return f"    assert ({condition}), {CANDIDATE}.said()"
+        asserts = []
+        for given in problem.inputs[first : first + size]:
+            call = f"{CANDIDATE}({given})"
+            condition = f"_rtc_near({call}, _expected({given}), {problem.tolerance!r}) == _expected({given})"
+            if problem.entry == POLYNOMIAL and "def poly(" in problem.program:
+                condition = f"abs(poly({given}, {call})) <= {max(problem.tolerance, POLYNOMIAL_TOLERANCE)!r}"
+            asserts.append(f"    assert ({condition}), {CANDIDATE}.said()")
+        yield "\n".join(asserts)
 
 
 def _parsed(source: str) -> ast.Module:
@@ -293,14 +286,10 @@ def needs_no_pytest(project: Path) -> bool:
     """Return whether it is a generated project of problems: their tests are functions that any program can call."""
     try:
         ours = (project / "pytest.ini").read_text(encoding="utf-8") == _PYTEST
-        return ours and (project / _RECORDING.name).read_bytes() == _RECORDING.read_bytes() and not _cells(project)
+        same = ours and (project / _RECORDING.name).read_bytes() == _RECORDING.read_bytes()
     except OSError:
         return False
-
-
-def _cells(project: Path) -> bool:
-    """Return whether it holds cells of notebooks, whose code is not to run outside of a test."""
-    return any(project.glob("problems/c_*.py"))
+    return same and not any(project.glob("problems/c_*.py"))  # cells of notebooks are not to run outside of a test
 
 
 def origin_of(project: Path) -> Origin:
@@ -321,27 +310,23 @@ def _written(files: Mapping[str, str], name: str, folder: Path) -> Path:
         os.utime(project / _DONE)
         return project
     folder.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
+    part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
     try:
         for path, text in {**texts, _DONE: ""}.items():
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            (made / path).write_text(text, encoding="utf-8")
-        made.chmod(0o755)
+            (part / path).parent.mkdir(parents=True, exist_ok=True)
+            (part / path).write_text(text, encoding="utf-8")
+        part.chmod(0o755)
         shutil.rmtree(project, ignore_errors=True)
-        made.rename(project)
+        part.rename(project)
     except OSError:
         if not (project / _DONE).is_file():  # else another process wrote the same
             raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)
-    _trim(folder)
-    return project
-
-
-def _trim(folder: Path) -> None:
+        shutil.rmtree(part, ignore_errors=True)
     kept = sorted(folder.glob(f"*/{_DONE}"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in kept[KEPT:]:
         shutil.rmtree(file.parent, ignore_errors=True)
+    return project
 
 
 # --------------------------------------------------------------------------- notebook cells

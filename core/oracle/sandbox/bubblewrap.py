@@ -319,30 +319,20 @@ def arguments(
     shall stand. `identity`: `own_user` or `mapped_user`.
     """
     words = [*identity, *_NAMESPACES, "--as-pid-1", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
-    words += _special(launch.limits.scratch_mib)
+    size = launch.limits.scratch_mib
+    words += ["--proc", "/proc", "--dev", "/dev", *_tmpfs(SHARED_MEMORY, shared_memory_mib(size) << 20, "1777")]
+    words += _tmpfs(SCRATCH, size << 20, "1777")
     words += _folders([*system.mounts, *map(Path, accounts.values())])
-    words += _system(system, accounts)
+    words += [word for path in system.mounts for word in ("--ro-bind", str(path), str(path))]
+    words += [word for name, target in system.links for word in ("--symlink", target, name)]
+    for descriptor, name in accounts.items():
+        words += ["--perms", "0444", "--file", str(descriptor), name]
     words += _readonly(shown)
     words += _writable(launch)
     words += ["--clearenv"]
     words += [word for name, value in launch.environment.items() for word in ("--setenv", name, value)]
     # The root and /dev are temporary file systems too, without a bound on their size.
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", launch.cwd]
-
-
-def _system(system: HostSystem, accounts: Mapping[int, str]) -> Iterator[str]:
-    for path in system.mounts:
-        yield from ("--ro-bind", str(path), str(path))
-    for name, target in system.links:
-        yield from ("--symlink", target, name)
-    for descriptor, name in accounts.items():
-        yield from ("--perms", "0444", "--file", str(descriptor), name)
-
-
-def _special(scratch_mib: int) -> Iterator[str]:
-    yield from ("--proc", "/proc", "--dev", "/dev")
-    yield from _tmpfs(SHARED_MEMORY, shared_memory_mib(scratch_mib) << 20, "1777")
-    yield from _tmpfs(SCRATCH, scratch_mib << 20, "1777")
 
 
 def _tmpfs(path: str, size: int, mode: str) -> tuple[str, ...]:
@@ -355,7 +345,9 @@ def _readonly(shown: Sequence[Path]) -> Iterator[str]:
     One that lies deep in the scratch space gets its outermost folder there mounted by itself: a folder that is no mount
     could be renamed by the program, and another put in its place.
     """
-    locked = sorted({folder for path in shown if (folder := _folder_in_scratch(path)) and folder not in shown})
+    roots = (Path(SCRATCH), Path(SHARED_MEMORY))
+    within = ((root, path) for root in roots for path in shown if path.is_relative_to(root))
+    locked = sorted({root / path.relative_to(root).parts[0] for root, path in within} - set(shown))
     for folder in locked:
         yield from _tmpfs(str(folder), 1 << 20, "0755")
     yield from _folders(shown)
@@ -383,37 +375,27 @@ def _folders(paths: Iterable[Path]) -> Iterator[str]:
                 yield from ("--perms", "0755", "--dir", str(folder))
 
 
-def _folder_in_scratch(path: Path) -> Path | None:
-    for root in map(Path, (SCRATCH, SHARED_MEMORY)):
-        if path.is_relative_to(root):
-            return root / path.relative_to(root).parts[0]
-    return None
-
-
 class Hold:
     """A control group and a namespace where there are such, and a handle on PID 1 inside; thread-safe."""
 
     def __init__(self, group: ControlGroup | None) -> None:
         self._group = group
-        self._namespace: MappedNamespace | None = None
+        self.namespace: MappedNamespace | None = None
         self._inside: int | None = None
         self._lock = Lock()
 
     @property
     def command(self) -> tuple[str, ...]:
         """In front of bwrap: join the group, then enter the namespace."""
-        parts = (part for part in (self._group, self._namespace) if part is not None)
+        parts = (part for part in (self._group, self.namespace) if part is not None)
         return tuple(word for part in parts for word in part.command)
-
-    def enter(self, namespace: MappedNamespace) -> None:
-        self._namespace = namespace
 
     def take(self, process: int) -> None:
         """Take PID 1 inside in hand, by its number outside; one that ended already needs no hand."""
         with self._lock, suppress(ProcessLookupError):
             self._inside = platform.handle(process)
-            if self._namespace is not None:
-                self._namespace.watch(process, self._group.folders if self._group else ())
+            if self.namespace is not None:
+                self.namespace.watch(process, self._group.folders if self._group else ())
 
     def end(self) -> None:
         """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""
@@ -426,8 +408,8 @@ class Hold:
             inside, self._inside = self._inside, None
         if inside is not None:
             os.close(inside)
-        if self._namespace is not None:
-            self._namespace.close()
+        if self.namespace is not None:
+            self.namespace.close()
         if self._group is not None:
             self._group.remove()
 
@@ -450,13 +432,11 @@ class BubblewrapSandbox:
         self._system: HostSystem = host_system()
         self._groups: GroupMaker | None = group_maker()
         self._prlimit = shutil.which("prlimit")
-        self.claims = ISOLATION | frozenset(self._bounds())
-
-    def _bounds(self) -> Iterator[Claim]:
+        self.claims = ISOLATION
+        if self._groups is not None or self._prlimit is not None:
+            self.claims |= {Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES}
         if self._groups is not None:
-            yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
-        elif self._prlimit is not None:
-            yield from (Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
+            self.claims |= {Claim.BOUNDED_MEMORY}
 
     @property
     def detail(self) -> str:
@@ -467,22 +447,16 @@ class BubblewrapSandbox:
         return "memory and processes are not bounded: no control group can be made here, and prlimit is missing"
 
     def start(self, launch: Launch) -> Process:
-        hold = Hold(self._group(launch.limits))
+        try:
+            hold = Hold(self._groups.make(launch.limits) if self._groups is not None else None)
+        except OSError as error:
+            remedy = "Try again, or use Docker."
+            raise SandboxError(f"No control group can be made any more: {error}.", remedy) from error
         try:
             return self._start(launch, hold)
         except BaseException:
             hold.free()
             raise
-
-    def _group(self, limits: Limits) -> ControlGroup | None:
-        if self._groups is None:
-            return None
-        try:
-            return self._groups.make(limits)
-        except OSError as error:
-            raise SandboxError(
-                f"No control group can be made any more: {error}.", "Try again, or use Docker."
-            ) from error
 
     def _start(self, launch: Launch, hold: Hold) -> Process:
         shown = visible(launch.readonly, self._system.covers)
@@ -490,7 +464,7 @@ class BubblewrapSandbox:
         if platform.is_root():
             user = inside_user(Path(launch.cwd))
             shown = readable(shown, user)
-            hold.enter(MappedNamespace(user, INSIDE))
+            hold.namespace = MappedNamespace(user, INSIDE)
             identity, become = mapped_user(), become_inside()
         with ExitStack() as stack:
             accounts = account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
@@ -510,7 +484,8 @@ class BubblewrapSandbox:
                 hold.take(int(json.load(told)["child-pid"]))
             except (ValueError, KeyError) as error:  # bwrap gave up
                 process.close()
-                raise _refused(process.stderr_tail()) from error
+                last = process.stderr_tail().strip().splitlines()[-1:] or ["bwrap ended without a word"]
+                raise SandboxError(f"bubblewrap cannot start a sandbox: {last[0]}.", userns_remedy()) from error
         return process
 
     def _limits(self, limits: Limits) -> list[str]:
@@ -522,11 +497,6 @@ class BubblewrapSandbox:
             words += [f"--data={limits.memory_mib << 20}", f"--as={limits.address_space_mib << 20}"]
             words.append(f"--nproc={limits.processes}")
         return [self._prlimit, *words, "--"]
-
-
-def _refused(message: str) -> SandboxError:
-    last = message.strip().splitlines()[-1:] or ["bwrap ended without a word"]
-    return SandboxError(f"bubblewrap cannot start a sandbox: {last[0]}.", userns_remedy())
 
 
 def userns_remedy() -> str:

@@ -82,16 +82,16 @@ def choose_sandbox(
 def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
     """Try each sandbox: return whether it works here, and what to do where not."""
     image = image or platform.image_to_show()
-    return [_status(name, image if name == "docker" else None) for name in NAMES]
-
-
-def _status(name: str, image: str | None) -> SandboxStatus:
-    try:
-        sandbox = _opened(name, image, lambda text: None)
-    except SandboxError as error:
-        return SandboxStatus(name, False, error.problem, error.remedy)
-    others = "; ".join(sandbox.others)
-    return SandboxStatus(name, True, sandbox.detail + (f"; DOCKER_HOST could name {others}" if others else ""), "")
+    found = []
+    for name in NAMES:
+        try:
+            sandbox = _opened(name, image if name == "docker" else None, lambda text: None)
+        except SandboxError as error:
+            found.append(SandboxStatus(name, False, error.problem, error.remedy))
+            continue
+        others = f"; DOCKER_HOST could name {'; '.join(sandbox.others)}" if sandbox.others else ""
+        found.append(SandboxStatus(name, True, sandbox.detail + others, ""))
+    return found
 
 
 def _opened(

@@ -213,7 +213,12 @@ def given_image(client: APIClient, image: str) -> Image:
     """Return the image a user names: of the engine's, or a tar of a whole file system. Raises SandboxError."""
     tar = Path(image).expanduser()
     if tar.is_file():
-        return _from_tar(client, tar)
+        if not tarfile.is_tarfile(tar):
+            remedy = "Make one with `docker export` or `tar -C ROOTFS -cf FILE .`."
+            raise SandboxError(f"{tar} is not a tar file.", remedy)
+        with tar.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return _imported(client, "rtc-inspector/rootfs", digest, tar)
     try:
         found = inspect(client, image)
     except ImageNotFound as error:
@@ -224,14 +229,6 @@ def given_image(client: APIClient, image: str) -> Image:
     except FAILURES as error:
         raise SandboxError(f"Docker cannot look up the image {image}: {error}.", "Start Docker again.") from error
     return Image(image, (found.get("RepoDigests") or [found["Id"]])[0])
-
-
-def _from_tar(client: APIClient, tar: Path) -> Image:
-    if not tarfile.is_tarfile(tar):
-        raise SandboxError(f"{tar} is not a tar file.", "Make one with `docker export` or `tar -C ROOTFS -cf FILE .`.")
-    with tar.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return _imported(client, "rtc-inspector/rootfs", digest, tar)
 
 
 def _imported(client: APIClient, repository: str, digest: str, content: bytes | Path) -> Image:
@@ -379,12 +376,14 @@ def create_container(
     client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User
 ) -> str:
     """Make a container that is not started yet, and return its id. Raises what docker-py raises."""
+    # A label would have to be written on the user's own files; without one they could not be read.
+    labels = ["label=disable"] if Path("/sys/fs/selinux/enforce").exists() else []
     host_config = client.create_host_config(
         network_mode="none",
         read_only=True,
         mounts=[*_writable(launch), *(_bind(path) for path in _with_submounts(_around_writable(shown, launch)))],
         cap_drop=["ALL"],
-        security_opt=list(_security()),
+        security_opt=["no-new-privileges:true", *labels],
         auto_remove=engine.removes,
         init=False,
         # Else the host's own name servers would stand in resolv.conf.
@@ -438,13 +437,6 @@ def _ulimits(engine: Engine) -> Iterator[Ulimit]:
     if engine.podman:
         # Podman asks for a million processes unless told otherwise, which not every machine grants.
         yield Ulimit(name="nproc", soft=processes, hard=processes)
-
-
-def _security() -> Iterator[str]:
-    yield "no-new-privileges:true"
-    # A label would have to be written on the user's own files; without one they could not be read.
-    if Path("/sys/fs/selinux/enforce").exists():
-        yield "label=disable"
 
 
 def _bind(path: Path) -> Mount:
@@ -570,18 +562,15 @@ class ContainerProcess(Process):
         frames = cast(Iterator[tuple[int, bytes]], frames_iter_no_tty(self._connection))
         with suppress(OSError, ValueError):  # the latter where the connection was closed meanwhile
             for kind, piece in frames:
-                self._deliver(kind, piece)
+                if kind != STDOUT:
+                    self._tail.add(piece)
+                    continue
+                while piece:
+                    piece = piece[os.write(self._writing, piece) :]
         # The engine may keep its end open and read no more: writing must fail then, not wait.
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         os.close(self._writing)
-
-    def _deliver(self, kind: int, piece: bytes) -> None:
-        if kind != STDOUT:
-            self._tail.add(piece)
-            return
-        while piece:
-            piece = piece[os.write(self._writing, piece) :]
 
     def _watch(self, engine: Engine, started: Event) -> None:
         """Wait until the container is gone, on a connection of our own."""
@@ -652,7 +641,13 @@ class DockerSandbox:
         self._system = host_system() if image is None else HostSystem((), ())
         self._image = self._provide(image, poll)
         self.image_digest = self._image.digest
-        self.claims = ALL - frozenset(self._lacking())
+        self.claims = ALL
+        if not self._engine.bounds_memory:
+            self.claims -= {Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH}
+        if not self._engine.bounds_processes:
+            self.claims -= {Claim.BOUNDED_PROCESSES}
+        if self._engine.podman:  # its filter of system calls lets user namespaces through, where Docker's does not
+            self.claims -= {Claim.NO_NAMESPACES}
 
     @property
     def detail(self) -> str:
@@ -665,15 +660,6 @@ class DockerSandbox:
     @property
     def others(self) -> tuple[str, ...]:
         return tuple(engine.title for engine in other_engines(self._engine))
-
-    def _lacking(self) -> Iterator[Claim]:
-        if not self._engine.bounds_memory:
-            yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH)
-        if not self._engine.bounds_processes:
-            yield Claim.BOUNDED_PROCESSES
-        if self._engine.podman:
-            # Its filter of system calls lets user namespaces through, where Docker's does not.
-            yield Claim.NO_NAMESPACES
 
     def _provide(self, image: str | None, poll: Poll = no_poll) -> Image:
         patience = BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT

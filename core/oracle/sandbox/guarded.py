@@ -130,22 +130,9 @@ def _sweep(name: str) -> None:
             _remove(folder)
 
 
-if TYPE_CHECKING:
-    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
-
-_KEPT = frozenset(
-    {
-        Claim.NO_NETWORK,
-        Claim.READ_ONLY,
-        Claim.PRIVATE_FILES,
-        Claim.CLEAN_ENVIRONMENT,
-        Claim.BOUNDED_PROCESSES,
-        Claim.BOUNDED_MEMORY_EACH,
-        Claim.NO_NAMESPACES,
-        Claim.OTHERS_OUT_OF_REACH,
-        Claim.ENDS_WHOLE,
-    }
-)
+_BOUNDS = {Claim.BOUNDED_PROCESSES, Claim.BOUNDED_MEMORY_EACH}
+_KEPT = _BOUNDS | {Claim.NO_NETWORK, Claim.READ_ONLY, Claim.PRIVATE_FILES, Claim.CLEAN_ENVIRONMENT}
+_KEPT |= {Claim.NO_NAMESPACES, Claim.OTHERS_OUT_OF_REACH, Claim.ENDS_WHOLE}
 
 
 class LandlockSandbox(Guarded):
@@ -163,19 +150,18 @@ class LandlockSandbox(Guarded):
             raise SandboxError(
                 f"The sandbox landlock knows no {machine} processor.", "Use Docker, or install bubblewrap."
             )
-        kernel = f"kernel {release}"
+        self._kernel = f"kernel {release}"
         try:
             self._abi = min(confinement.abi(), newest or sys.maxsize)
         except OSError as error:
             raise SandboxError(
-                f"This machine's {kernel} has no Landlock, or it is switched off ({error.strerror}).",
+                f"This machine's {self._kernel} has no Landlock, or it is switched off ({error.strerror}).",
                 "Landlock is in kernels from 5.13 and must be among the `lsm=` of the boot line; else use Docker or "
                 "bubblewrap.",
             ) from error
-        self._kernel = kernel
         self._system = [str(path) for path in host_system().mounts]
         # Root stays root by number, without one of its rights: to change the number takes a right as well.
-        self.claims = _KEPT | (frozenset() if platform.is_root() else {Claim.UNPRIVILEGED})
+        self.claims = frozenset(_KEPT if platform.is_root() else _KEPT | {Claim.UNPRIVILEGED})
 
     @property
     def detail(self) -> str:
@@ -186,17 +172,11 @@ class LandlockSandbox(Guarded):
 
     def _confined(self, launch: Launch) -> Confinement:
         shown = visible(launch.readonly, map(Path, self._system))
-        if platform.is_root():
-            _check_readable(shown)
+        for path in shown if platform.is_root() else ():
+            if not User(*platform.user()).may_read(path):  # but by rights of root's, which the program has not
+                raise SandboxError(
+                    f"{path} is closed to root without its rights, which is how tests run here.",
+                    f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as its owner.",
+                )
         readable = [*self._system, *map(str, shown)]
         return {"abi": self._abi, "scratch": self.scratch, "readable": readable, "processes": launch.limits.processes}
-
-
-def _check_readable(shown: tuple[Path, ...]) -> None:
-    """Refuse what root could read by its rights alone, which the program has not. Raises SandboxError."""
-    for path in shown:
-        if not User(*platform.user()).may_read(path):
-            raise SandboxError(
-                f"{path} is closed to root without its rights, which is how tests run here.",
-                f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as its owner.",
-            )

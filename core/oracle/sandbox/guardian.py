@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
+    from rtc_inspector.core.oracle.sandbox.confinement import Answers, Confinement
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -45,9 +45,6 @@ class Plan(TypedDict):
 
 assert sys.platform == "linux"
 
-if TYPE_CHECKING:
-    from rtc_inspector.core.oracle.sandbox.confinement import Answers
-
 
 def main(plan: Plan) -> int:
     """Start the program, wait for it or for the end of `life`, end the rest; 128 + n for signal n."""
@@ -61,7 +58,10 @@ def main(plan: Plan) -> int:
     its.close()
     answers = _answers(plan["confined"], ours, child)
     ours.close()
-    _let_go()
+    # Hold none of the program's pipes open: their ends must be seen when the program closes them.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
     ends = {plan["life"], handle}
     asked = [answer.fileno() for answer in answers]
     while not ends.intersection(select.select([*ends, *asked], [], [])[0]):
@@ -104,13 +104,6 @@ def _become(plan: Plan, its: socket.socket) -> None:
     except OSError as error:
         os.write(2, f"{program[0]}: {error}\n".encode())
     os._exit(127)
-
-
-def _let_go() -> None:
-    """Hold none of the program's pipes open: their ends must be seen when the program closes them."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
 
 
 def _end_all() -> None:

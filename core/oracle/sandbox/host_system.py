@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from rtc_inspector.core import platform
@@ -60,7 +61,13 @@ def visible(readonly: Iterable[Path], system: Iterable[Path] = ()) -> tuple[Path
     """
     wanted: set[Path] = set()
     for path in readonly:
-        wanted |= {path.absolute(), _resolved(path)}
+        try:
+            wanted |= {path.absolute(), path.resolve(strict=True)}
+        except (OSError, RuntimeError) as error:
+            raise SandboxError(
+                f"The sandbox was to show {path}, which cannot be read: {error.__class__.__name__}.",
+                "Check that the folder still exists and that you may read it.",
+            ) from error
     if refused := sorted(wanted & _TAKEN):
         raise SandboxError(
             f"A sandbox cannot show {refused[0]} as a whole.", "Move the project into a folder of its own."
@@ -85,16 +92,6 @@ def account_files(uid: int, gid: int, home: str) -> Mapping[str, str]:
 def shared_memory_mib(scratch_mib: int) -> int:
     """Return the size of /dev/shm beside a scratch space: enough for semaphores and small arrays."""
     return max(16, scratch_mib // 4)
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        raise SandboxError(
-            f"The sandbox was to show {path}, which cannot be read: {error.__class__.__name__}.",
-            "Check that the folder still exists and that you may read it.",
-        ) from error
 
 
 NOBODY = 65534
@@ -192,17 +189,9 @@ def can_be_opened(folder: Path) -> bool:
 
 def copied(folder: Path) -> list[Path]:
     """Return data files that tests find as copies of their own, the smallest first, as many as fit."""
-    return list(_fitting(folder))
-
-
-def _fitting(folder: Path) -> Iterator[Path]:
-    left = MOST_BYTES
-    data = [entry for entry in folder.iterdir() if is_data(entry)]
-    for entry in sorted(data, key=lambda entry: (entry.stat().st_size, entry.name)):
-        left -= entry.stat().st_size
-        if left < 0:
-            return
-        yield entry
+    sized = sorted((entry.stat().st_size, entry.name) for entry in folder.iterdir() if is_data(entry))
+    together = accumulate(size for size, _ in sized)
+    return [folder / name for (_, name), total in zip(sized, together, strict=True) if total <= MOST_BYTES]
 
 
 def is_data(path: Path) -> bool:
