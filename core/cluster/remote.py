@@ -206,13 +206,13 @@ def _failure(error: RayError) -> ModelError:
 
 def _patiently(poll: Poll, what: str, notify: Notify) -> Poll:
     """Return `poll`, made to say once that a place is still waited for: Ray itself waits forever and says nothing."""
-    started, said = time.monotonic(), False
+    started, noticed = time.monotonic(), False
 
     def heard() -> None:
-        nonlocal said
+        nonlocal noticed
         poll()
-        if not said and time.monotonic() - started > PATIENCE:
-            said = True
+        if not noticed and time.monotonic() - started > PATIENCE:
+            noticed = True
             notify(f"Still waiting for the cluster to place {what}: `ray status` says what is free.")
 
     return heard
@@ -351,14 +351,14 @@ class ClusterModel:
         try:
             while left:
                 try:
-                    made: list[Generation] = pool.get_next_unordered(timeout=STEP)
+                    samples: list[Generation] = pool.get_next_unordered(timeout=STEP)
                 except TimeoutError:
                     self._heed()
                     continue
                 except RayError as error:
                     raise _failure(error) from error
                 left -= 1
-                yield from made
+                yield from samples
         finally:
             if left:  # what is in flight is given up: another pool knows nothing of it
                 self._pool = ActorPool(self._actors)
@@ -451,8 +451,8 @@ class ClusterOracle:
 
 def _error(kind: str) -> type[InspectorError]:
     """Return the class of that name, which a host raised: Ray itself would wrap it, host and trace and all."""
-    known = [each for base in InspectorError.__subclasses__() for each in (base, *base.__subclasses__())]
-    return next((each for each in known if each.__name__ == kind), SandboxError)
+    errors = [each for base in InspectorError.__subclasses__() for each in (base, *base.__subclasses__())]
+    return next((each for each in errors if each.__name__ == kind), SandboxError)
 
 
 def _first_line(error: Exception) -> str:

@@ -170,11 +170,11 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
         ray._private.worker._worker_logs_enabled = False
         _travelled = project.resolve() if project is not None else None
     except Exception as error:  # a node that does not come up in 30 seconds is a bare Exception of Ray's
-        said = (str(error) or repr(error)).splitlines()[0]
+        reason = (str(error) or repr(error)).splitlines()[0]
         remedy = "Look whether it runs there (`ray status`), and whether Ray has the same version on both sides."
         if address.workers is not None:
             remedy = "Try again when this machine has less to do, or leave out --cluster."
-        raise UserError(f"The cluster at {address.text} cannot be used: {said}", remedy) from error
+        raise UserError(f"The cluster at {address.text} cannot be used: {reason}", remedy) from error
 
 
 def _left_out(project: Path) -> list[str]:

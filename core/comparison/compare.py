@@ -78,9 +78,9 @@ def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
     for run in runs[1:]:
         _check_alike(runs[0], run)
     reference = _items(reader, runs[0])
-    made = [_compare(runs[0], reference, run, _items(reader, run), len(runs)) for run in runs[1:]]
-    adjusted = holm([each.mcnemar.mcnemar_p for each in made])
-    return [replace(each, p_adjusted=p) for each, p in zip(made, adjusted, strict=True)]
+    comparisons = [_compare(runs[0], reference, run, _items(reader, run), len(runs)) for run in runs[1:]]
+    adjusted = holm([each.mcnemar.mcnemar_p for each in comparisons])
+    return [replace(each, p_adjusted=p) for each, p in zip(comparisons, adjusted, strict=True)]
 
 
 def _check_ids(run_ids: Sequence[int]) -> None:

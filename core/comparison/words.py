@@ -31,10 +31,10 @@ def run_words(run: RunRow) -> str:
 
 def verdict(comparison: Comparison) -> str:
     """Say in a sentence which run is better, or how far it is from being known."""
-    told, noun, title = comparison.headline, task(comparison.first.task).noun, comparison.title
+    headline, noun, title = comparison.headline, task(comparison.first.task).noun, comparison.title
     first, second = comparison.first, comparison.second
-    over = counted(told.items, noun)
-    between = f"{title} of run {second.id} minus that of run {first.id} is {bounded(told.score)}"
+    over = counted(headline.items, noun)
+    between = f"{title} of run {second.id} minus that of run {first.id} is {bounded(headline.score)}"
     if comparison.provisional:
         return f"Provisional: over {over} {between}. No run is called better while one of them still grows."
     if drawn := comparison.drawn_differently:
@@ -48,31 +48,31 @@ def verdict(comparison: Comparison) -> str:
             f"Not comparable: of {comparison.shown_differently} of {over} the models saw different parts of the file; "
             f"over all {between}. Give both runs the same --context, one that holds the files."
         )
-    if not comparison.decided or told.score.value is None:
-        return f"Undecided: over {over} {between}; {wanting(told, noun, comparison.left)}."
+    if not comparison.decided or headline.score.value is None:
+        return f"Undecided: over {over} {between}; {wanting(headline, noun, comparison.left)}."
     if not comparison.better:
         return f"They differ: over {over} {between}."
-    better, worse = (second, first) if told.score.value * comparison.better > 0 else (first, second)
-    by = bounded(told.score if told.score.value > 0 else turned(told.score), sign="")
+    better, worse = (second, first) if headline.score.value * comparison.better > 0 else (first, second)
+    by = bounded(headline.score if headline.score.value > 0 else turned(headline.score), sign="")
     high = "higher" if comparison.better > 0 else "lower"
     return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its {title} is {high} by {by}."
 
 
 def secondary_verdict(comparison: Comparison) -> str:
     """Say the same of the figure beside the headline, shorter; empty where there is none."""
-    told, title = comparison.secondary, capital(comparison.secondary_title)
+    difference, title = comparison.secondary, capital(comparison.secondary_title)
     if not title:
         return ""
     if less := comparison.subtracted:
         first, second = (run.id for run in (comparison.first, comparison.second))
         title += f" (over a {less[0]} of {less[1]:.2f} in run {first}, {less[2]:.2f} in run {second})"
-    if told.score.value is None:
+    if difference.score.value is None:
         return f"{title}: not known of any item in both runs."
     if comparison.secondary_decided:
-        return f"{title} differs by {bounded(told.score)}."
+        return f"{title} differs by {bounded(difference.score)}."
     open_why = "not comparable" if not comparison.comparable else f"open while {comparison.title} is"
-    why = "undecided" if not told.decided else "provisional" if comparison.provisional else open_why
-    return f"{title} differs by {bounded(told.score)}: {why}."
+    why = "undecided" if not difference.decided else "provisional" if comparison.provisional else open_why
+    return f"{title} differs by {bounded(difference.score)}: {why}."
 
 
 def capital(words: str) -> str:
@@ -85,11 +85,11 @@ def mcnemar_words(comparison: Comparison) -> str:
     test = comparison.mcnemar
     first, second = comparison.first.id, comparison.second.id
     adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.mcnemar_p else ""
-    said = (
+    words = (
         f"McNemar's exact test: {p_words(test.mcnemar_p)}{adjusted}; both solved {test.both}, only run {first} "
         f"{test.only_first}, only run {second} {test.only_second}, neither {test.neither}."
     )
-    return f"{said} {_no_contradiction(comparison)}".rstrip()
+    return f"{words} {_no_contradiction(comparison)}".rstrip()
 
 
 def _no_contradiction(comparison: Comparison) -> str:
@@ -178,33 +178,33 @@ def leftovers(comparison: Comparison) -> str:
         (left.changed, "with another text"),
         (left.unjudged, "not judged in both"),
     )
-    told = ", ".join(f"{count:,} {words}" for count, words in parts if count)
-    return f"Not compared: {noun}s {told}." if told else ""
+    reasons = ", ".join(f"{count:,} {words}" for count, words in parts if count)
+    return f"Not compared: {noun}s {reasons}." if reasons else ""
 
 
 def cautions(comparison: Comparison) -> str:
     """Return what to keep in mind: unfinished runs, other files, cut prompts or descriptions, few items; or nothing."""
     first, second = comparison.first, comparison.second
     kind = task(first.task).noun
-    said = [
+    sentences = [
         f"Run {run.id} ({run.status}) has {run.items_complete} of {run.items_expected} {kind}s complete."
         for run in (first, second)
         if run.status != "finished" or run.items_complete < run.items_expected
     ]
     if first.fingerprint != second.fingerprint:
-        said.append("The project's files differ between the runs.")
+        sentences.append("The project's files differ between the runs.")
     for name in ("cut", "limited"):
         shares = [run.scores.get(name, NOTHING).value or 0.0 for run in (first, second)]
         if any(shares):
             title = task(first.task).measure(name).title.capitalize()
-            said.append(f"{title}: {shares[0]:.2f} in run {first.id}, {shares[1]:.2f} in run {second.id}.")
-    said.append(few(comparison.headline.items, kind, " in common"))
-    return " ".join(filter(None, said))
+            sentences.append(f"{title}: {shares[0]:.2f} in run {first.id}, {shares[1]:.2f} in run {second.id}.")
+    sentences.append(few(comparison.headline.items, kind, " in common"))
+    return " ".join(filter(None, sentences))
 
 
 def caveats(comparison: Comparison) -> list[str]:
     """Return `leftovers` and `cautions`, those there are."""
-    return [said for said in (leftovers(comparison), cautions(comparison)) if said]
+    return [sentence for sentence in (leftovers(comparison), cautions(comparison)) if sentence]
 
 
 # ---- rows for programs

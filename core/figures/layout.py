@@ -132,10 +132,10 @@ def _lines(figure: Lines) -> Layout:
     curves = []
     for place, series in enumerate(figure.series):
         points = [(p.x.value, p.y) for p in series.points if p.x.value is not None and p.y.value is not None]
-        known = tuple((x, y.value) for x, y in points if y.value is not None)
+        values = tuple((x, y.value) for x, y in points if y.value is not None)
         # A single point has no interval: the band leaves it out, the line does not.
         band = tuple((x, y.low, y.high) for x, y in points if y.low is not None and y.high is not None)
-        curves.append(Curve(series.name, Ink(series.tone, place), series.dashed, known, band))
+        curves.append(Curve(series.name, Ink(series.tone, place), series.dashed, values, band))
     x, y = spans(figure)
     names = tuple((each.name, each.ink) for each in curves)
     return Layout(_scale(figure.x, x, 10), _scale(figure.y, y, 5), tuple(curves), guides=figure.guides, names=names)
@@ -166,8 +166,8 @@ def _bars(figure: Bars) -> Layout:
     groups = groups_of(figure)
     width = 0.8 / (1 if figure.stacked else len(groups))  # a fifth of the room between categories stays empty
     boxes = []
-    known = [bar for bar in figure.bars if bar.value.value is not None]
-    for bar, mark in zip(known, marks(figure), strict=True):
+    bars = [bar for bar in figure.bars if bar.value.value is not None]
+    for bar, mark in zip(bars, marks(figure), strict=True):
         place, value = groups.index(bar.group), bar.value.value or 0.0
         below = mark.y - value / 2 if figure.stacked else 0.0
         error = None if figure.stacked else _bounds(bar.value)
@@ -257,21 +257,21 @@ class Shown:
 
 def cells_of(figure: Grid) -> Iterator[tuple[str, list[Shown]]]:
     """Yield each row's name and cells, from the top."""
-    known = {(cell.row, cell.column): (cell, mark) for cell, mark in zip(figure.cells, marks(figure), strict=True)}
+    cells = {(cell.row, cell.column): (cell, mark) for cell, mark in zip(figure.cells, marks(figure), strict=True)}
     for row in figure.rows.names:
-        made = []
+        row_cells = []
         for column in figure.columns.names:
-            if (row, column) not in known:
-                made.append(Shown("", f"{row}, {column}: not defined"))
+            if (row, column) not in cells:
+                row_cells.append(Shown("", f"{row}, {column}: not defined"))
                 continue
-            cell, mark = known[row, column]
+            cell, mark = cells[row, column]
             value = cell.value.value
             if value is None and not cell.tone:
-                made.append(Shown(cell.text, mark.text))
+                row_cells.append(Shown(cell.text, mark.text))
                 continue
             ink = Ink(cell.tone) if cell.tone or value is None else _heat_ink(figure, value)
-            made.append(Shown(cell.text or number(value, figure.scale.form), mark.text, ink, cell.faded))
-        yield row, made
+            row_cells.append(Shown(cell.text or number(value, figure.scale.form), mark.text, ink, cell.faded))
+        yield row, row_cells
 
 
 def _heat_ink(figure: Grid, value: float) -> Ink:
@@ -286,9 +286,9 @@ def heat(figure: Grid, value: float) -> float:
 
     A scale without a centre takes the middle of its range for it; where less is better, less is 1.
     """
-    known = [cell.value.value for cell in figure.cells if cell.value.value is not None]
-    low = figure.scale.low if figure.scale.low is not None else min(known)
-    high = figure.scale.high if figure.scale.high is not None else max(known)
+    values = [cell.value.value for cell in figure.cells if cell.value.value is not None]
+    low = figure.scale.low if figure.scale.low is not None else min(values)
+    high = figure.scale.high if figure.scale.high is not None else max(values)
     return _towards_better(figure.scale, low, high, figure.centre, value)
 
 

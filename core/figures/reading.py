@@ -160,9 +160,10 @@ def _marks(figure: Figure) -> Iterator[Mark]:
         for series in figure.series:
             for point in series.points:
                 if point.x.value is not None and point.y.value is not None:
-                    said = in_words(point.y, series.form or figure.y.form)
+                    shown = in_words(point.y, series.form or figure.y.form)
                     at = f"{figure.x.label} {number(point.x.value, figure.x.form)}"
-                    yield Mark(point.x.value, point.y.value, f"{series.name} {said}, {at}", point.links, series.name)
+                    text = f"{series.name} {shown}, {at}"
+                    yield Mark(point.x.value, point.y.value, text, point.links, series.name)
     elif isinstance(figure, Bars):
         yield from _bar_marks(figure)
     elif isinstance(figure, Histogram):
@@ -175,11 +176,11 @@ def _marks(figure: Figure) -> Iterator[Mark]:
     elif isinstance(figure, Grid):
         for cell in figure.cells:
             x, y = figure.columns.names.index(cell.column), figure.rows.names.index(cell.row)
-            said = cell.text or in_words(cell.value, figure.scale.form)
+            shown = cell.text or in_words(cell.value, figure.scale.form)
             if cell.text and cell.value.value is not None:
-                said = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
+                shown = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
             counted = f", n = {cell.value.n:,}" if cell.value.n else ""
-            yield Mark(x, -y, f"{cell.row}, {cell.column}: {said}{counted}", cell.links, cell.row)
+            yield Mark(x, -y, f"{cell.row}, {cell.column}: {shown}{counted}", cell.links, cell.row)
     elif isinstance(figure, Table):
         for place, row in enumerate(figure.rows):
             yield Mark(0, -place, ", ".join(row_words(figure, row)), row.links)
@@ -202,9 +203,9 @@ def _bar_marks(figure: Bars) -> Iterator[Mark]:
 
 
 def _point_words(figure: Scatter, point: Point) -> str:
-    said = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
+    values = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
     who = point.name or ("" if point.count == 1 else f"{point.count:,} {figure.noun}")
-    return f"{who}: {said}" if who else said
+    return f"{who}: {values}" if who else values
 
 
 def bin_words(figure: Histogram, each: Bin) -> str:
@@ -317,13 +318,13 @@ def _table_rows(figure: Table) -> list[list[Plain]]:
     for column, bounded in zip(figure.columns, wide, strict=True):
         rows[0] += _bounded(column.label) if bounded else [column.label]
     for row in figure.rows:
-        made: list[Plain] = []
+        cells: list[Plain] = []
         for cell, bounded in zip(row.cells, wide, strict=True):
             if isinstance(cell, Estimate):
-                made += _three(cell)
+                cells += _three(cell)
             else:
-                made += [cell, None, None] if bounded else [cell]
-        rows.append(made)
+                cells += [cell, None, None] if bounded else [cell]
+        rows.append(cells)
     return rows
 
 

@@ -48,9 +48,9 @@ class _Reported:
 
     def judge(self, region: Region, *, every: bool) -> Region | None:
         first, last = (bisect_left(self._places, (place,)) for place in (region.span.start, region.span.end))
-        told = [self._ran[line] for _, line in self._places[first:last] if line in self._ran]
-        tests = sorted(frozenset[int]().union(*told))
-        if not tests or (every and not all(told)):
+        coverers = [self._ran[line] for _, line in self._places[first:last] if line in self._ran]
+        tests = sorted(frozenset[int]().union(*coverers))
+        if not tests or (every and not all(coverers)):
             return None
         return replace(region, tests=tuple(self._suite[index] for index in tests))
 

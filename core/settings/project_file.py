@@ -57,7 +57,7 @@ def read_project_file(source: Path) -> ProjectFile:
 
 def settings_of(values: Mapping[str, Any], root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return settings by path, and other options, from values by their options' names. Raises ValueError."""
-    known = {
+    by_option = {
         name: each
         for each in (*described(RunSettings).values(), *described(EndpointSettings, "endpoint.").values())
         for name in (each.option[2:], each.opposite[2:])
@@ -67,8 +67,8 @@ def settings_of(values: Mapping[str, Any], root: Path) -> tuple[dict[str, Any], 
     options: dict[str, Any] = {}
     for given, value in values.items():
         name = given.replace("_", "-")
-        if name in known:
-            settings[known[name].path] = _value(known[name], name, value, root)
+        if name in by_option:
+            settings[by_option[name].path] = _value(by_option[name], name, value, root)
         elif name in OPTIONS:
             options[name] = _option(name, value, root)
         else:

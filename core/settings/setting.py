@@ -81,19 +81,19 @@ class Setting:
 def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
     """Return a function typed by `Setting` itself, so that what it takes is said there alone."""
 
-    def made(default: T, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def declare(default: T, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return field(default=default, metadata={"about": make(*args, **kwargs)})
 
-    return made
+    return declare
 
 
 setting = _field_of(Setting)
 """A field of a settings class: its default, then what `Setting` takes."""
 
 
-def part(made: type[T], title: str) -> T:
+def part(settings: type[T], title: str) -> T:
     """Declare a field that holds settings of its own, under a title in the dialog and in `--help`."""
-    return field(default_factory=made, metadata={"title": title})
+    return field(default_factory=settings, metadata={"title": title})
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +214,10 @@ def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
 def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
     """Read settings out of plain values, as `asdict` made them; those that this version does not know are dropped."""
 
-    def read(made: type[Any] | None, value: Any) -> Any:
+    def read(kind: type[Any] | None, value: Any) -> Any:
         if isinstance(value, list):  # JSON knows no tuples
-            return tuple(read(made, each) for each in value)
-        return value if made is None or value is None else read_back(made, value)
+            return tuple(read(kind, each) for each in value)
+        return value if kind is None or value is None else read_back(kind, value)
 
     parts = _parts_of(settings)  # type: ignore[arg-type]  # every type has a hash
     return settings(**{name: read(made, data[name]) for name, made in parts.items() if name in data})
@@ -225,13 +225,13 @@ def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
 
 def check(settings: object) -> None:
     """Raise UserError when a value is out of its bounds."""
-    known = described(type(settings))  # type: ignore[arg-type]  # every type has a hash
-    for each in known.values():
+    settings_by_path = described(type(settings))  # type: ignore[arg-type]  # every type has a hash
+    for each in settings_by_path.values():
         value = value_of(settings, each.path)
         how = f"with {each.option}" if each.option else "in the run settings"
         if problem := each.problem(value):
             raise UserError(f"{problem}.", f"Give another value {how}.")
-        above = known.get(each.about.below)
+        above = settings_by_path.get(each.about.below)
         if above is not None and value > (most := value_of(settings, above.path)):
             raise UserError(
                 f"{value} ({each.about.help}) is more than {most} ({above.about.help}).",

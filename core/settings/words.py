@@ -134,8 +134,8 @@ def _needed(text: str) -> tuple[str, ...]:
 
 
 def _check_placeholders(name: str, given: str, own: str) -> None:
-    known = {each for _, each, _, _ in Formatter().parse(given) if each is not None}
-    if not known:
+    allowed = {each for _, each, _, _ in Formatter().parse(given) if each is not None}
+    if not allowed:
         return  # nothing is filled in here, and braces are braces
     try:
         used = {each for _, each, _, _ in Formatter().parse(own) if each is not None}
@@ -144,8 +144,10 @@ def _check_placeholders(name: str, given: str, own: str) -> None:
     for each in _needed(given):
         if each not in used:
             raise ValueError(f"{name} lacks {{{each}}}, in whose place the {each} is put")
-    if strange := sorted(used - known):
-        raise ValueError(f"{name} has no {{{strange[0]}}}; it has {', '.join(f'{{{each}}}' for each in sorted(known))}")
+    if strange := sorted(used - allowed):
+        raise ValueError(
+            f"{name} has no {{{strange[0]}}}; it has {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
+        )
 
 
 def _check_shots(name: str, given: Sequence[Any], own: Sequence[Any]) -> None:

@@ -68,17 +68,17 @@ def _bodies(source: str, statements: Sequence[ast.stmt], names: set[str]) -> Ite
     """
     lines = source.split("\n")
     above: list[str] = []
-    known = set(names)
+    meaning = set(names)
     for node in statements:
         text = _lines(lines, node, _indent(lines, node))
-        meant = _mentions(node, known)
+        meant = _mentions(node, meaning)
         if isinstance(node, ast.Assert):
             if meant:
                 yield "\n".join([*above, _with_message(source, lines, node)])
         elif not meant:
             above.append(text)
         elif (bound := _assigned(node)) is not None:
-            known |= bound
+            meaning |= bound
             above.append(text)
         elif any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
             yield "\n".join([*above, text])

@@ -128,10 +128,10 @@ def confined(tree: ast.Module) -> bool:
         or any(name[:2] == "__" for name in bound.union(modules))
     ):
         return False
-    known = bound | BUILTINS | {"__name__"}
+    allowed = bound | BUILTINS | {"__name__"}
     asked = {id(name) for name in _types_asked(of("Compare"), of("Attribute"))}
     asked.update(id(node.value) for node in of("Attribute") if getattr(node.value, "id", None) in modules)
-    named = all(node.id in known or id(node) in asked for node in of("Name"))
+    named = all(node.id in allowed or id(node) in asked for node in of("Name"))
     return named and all(_plain(node, modules) for node in of("Attribute"))
 
 
@@ -242,7 +242,7 @@ class Plain:
         """
         odd: list[str] = []
 
-        def told(kind: str, *values: Any, wait: bool = False) -> None:
+        def report(kind: str, *values: Any, wait: bool = False) -> None:
             # How much memory there is depends on who was here before.
             short = any("MemoryError" in value for value in values if isinstance(value, str))
             if short or (kind == "evidence" and values[1]):
@@ -263,7 +263,7 @@ class Plain:
                 send("answer", UNFIT, True)
                 continue
             odd.clear()  # what was heard so far was our own work
-            status = self._judge(told, request, patched, None)
+            status = self._judge(report, request, patched, None)
             gone = self._forget(request["tests"], change)
             send("answer", UNFIT if odd else status, gone and not odd)
 
@@ -367,9 +367,9 @@ class _Calls:
             outcome = "passed" if error is None else "failed"
             output = printed[: self._left]
             self._left -= len(output)
-            said = "" if error is None else message_of(error, self._root)
+            message = "" if error is None else message_of(error, self._root)
             more = error is None and test != found[-1]
-            values = (test, outcome, seconds, said, output, len(printed) - len(output), signature_in(properties))
+            values = (test, outcome, seconds, message, output, len(printed) - len(output), signature_in(properties))
             self._send("test", *values, wait=more)
             if error is not None:
                 self._fail()

@@ -151,8 +151,8 @@ ORDER = ("error", "failed", "skipped", "xfailed", "xpassed", "passed")
 
 def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
     """Return the worst of a test's phases with its message; a test without any call is an error."""
-    told = [part for part in parts if part[0] in ORDER]
-    return min(told, key=lambda part: ORDER.index(part[0]), default=("error", "The test reported nothing."))
+    ranked = [part for part in parts if part[0] in ORDER]
+    return min(ranked, key=lambda part: ORDER.index(part[0]), default=("error", "The test reported nothing."))
 
 
 class Canary(pytest.Item):

@@ -39,12 +39,12 @@ def screen(original: str, candidate: str) -> list[str]:
     plain = candidate.isascii() and COMPARISONS.isdisjoint(words)  # Python reads many letters as the same name
     if plain and (not words or not Counter(words) - Counter(WORDS.findall(original))):
         return []
-    known, found = _parts(original), _Parts(candidate)
-    gone, come = known.without(found), found.without(known)
-    mocked = known.mocked or _mocks(come)
-    if mocked is not known.mocked:  # then what stands in both texts may mean something else
-        gone, come = known.statements, found.statements
-    before, after = _Found(gone, known.mocked), _Found(come, mocked, own_parts=True)
+    before_parts, after_parts = _parts(original), _Parts(candidate)
+    gone, come = before_parts.without(after_parts), after_parts.without(before_parts)
+    mocked = before_parts.mocked or _mocks(come)
+    if mocked is not before_parts.mocked:  # then what stands in both texts may mean something else
+        gone, come = before_parts.statements, after_parts.statements
+    before, after = _Found(gone, before_parts.mocked), _Found(come, mocked, own_parts=True)
     return sorted(after.held - before.held)
 
 

@@ -288,9 +288,9 @@ def _compile_from(compiled: dict[str, tuple[bytes, CodeType]]) -> None:
     usual = loader.source_to_code
 
     def source_to_code(self: Any, data: Any, path: Any, **options: Any) -> Any:
-        known = compiled.get(path) if isinstance(path, str) else None
-        if known is not None and type(data) is bytes and data == known[0]:
-            return known[1]
+        kept = compiled.get(path) if isinstance(path, str) else None
+        if kept is not None and type(data) is bytes and data == kept[0]:
+            return kept[1]
         return usual(self, data, path, **options)
 
     loader.source_to_code = source_to_code
@@ -307,10 +307,10 @@ def _rewrite_from(paths: list[str]) -> None:
             rewritten[path] = usual(Path(path), no_options)
 
     def rewrite_test(fn: Any, config: Any) -> Any:
-        known = rewritten.get(str(fn))
-        if known is None or config.getini("enable_assertion_pass_hook"):
+        kept = rewritten.get(str(fn))
+        if kept is None or config.getini("enable_assertion_pass_hook"):
             return usual(fn, config)
-        return known
+        return kept
 
     rewrite._rewrite_test = rewrite_test
 

@@ -65,9 +65,9 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         if fullname.rpartition(".")[2] not in self._names:
             return None
         if fullname in self._known:
-            known = importlib.machinery.ModuleSpec(fullname, None, origin=self._known[fullname])
-            known.has_location = True
-            return self.ours(known, self._known[fullname])
+            direct = importlib.machinery.ModuleSpec(fullname, None, origin=self._known[fullname])
+            direct.has_location = True
+            return self.ours(direct, self._known[fullname])
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue

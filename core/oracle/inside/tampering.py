@@ -116,11 +116,11 @@ def hear_audit(send: Send, places: Places, request: dict[str, Any]) -> Callable[
             return
         busy.add(thread())
         try:
-            told = named(event, arguments)
-            file = behind(frame_of(1)) if told else ""
-            if file and (told, file) not in seen and not places.of_tests(file):
-                seen.add((told, file))
-                send("audit", told, file)
+            deed = named(event, arguments)
+            file = behind(frame_of(1)) if deed else ""
+            if file and (deed, file) not in seen and not places.of_tests(file):
+                seen.add((deed, file))
+                send("audit", deed, file)
         except ValueError:  # no such frame: the interpreter is about to end
             return
         finally:

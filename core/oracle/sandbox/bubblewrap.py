@@ -367,11 +367,11 @@ def _writable(launch: Launch) -> Iterator[str]:
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:
     """Make the folders above `paths`, open to all: bubblewrap would make them for their owner only."""
-    made = {Path("/")}
+    named = {Path("/")}
     for path in paths:
         for folder in reversed(path.parents):
-            if folder not in made:
-                made.add(folder)
+            if folder not in named:
+                named.add(folder)
                 yield from ("--perms", "0755", "--dir", str(folder))
 
 

@@ -33,10 +33,10 @@ def self_check(sandbox: Sandbox) -> None:
         limits = Limits(memory_mib=256, processes=16, scratch_mib=16)
         launch = Launch((program, str(folder / "word")), "/", (folder,), {}, limits)
         with closing(sandbox.start(launch)) as process:
-            said = process.stdout.read(len(word) + 1).decode(errors="replace")
+            answer = process.stdout.read(len(word) + 1).decode(errors="replace")
             status = process.wait(PATIENCE)
             errors = process.stderr_tail().strip().splitlines()
-    if said != word or status != 0:
+    if answer != word or status != 0:
         last = errors[-1] if errors else f"exit status {status}"
         raise SandboxError(
             f"The sandbox {sandbox.name} starts, but cannot show files of this machine: {last}.",

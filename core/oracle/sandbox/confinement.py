@@ -229,17 +229,17 @@ def _by_arguments(version: int) -> Iterator[tuple[str, list[Instruction]]]:
 
 def _filter(version: int) -> list[Instruction]:
     """Return the program that the kernel runs before each system call."""
-    known = _known()
+    numbered = _known()
     program = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCHITECTURES[platform.machine()][1])]
     program += [(_RETURN, 0, 0, _FAIL | errno.ENOSYS), (_LOAD, 0, 0, 0)]
     # The numbers of x86-64's other width (x32) are far above these.
     program += [(_AT_LEAST, 0, 1, _NEWER), (_RETURN, 0, 0, _FAIL | errno.ENOSYS)]
     for name, rule in _by_arguments(version):
-        if name in known:
-            program += [(_EQUAL, 0, len(rule) + 1, known[name]), *rule, (_LOAD, 0, 0, 0)]
+        if name in numbered:
+            program += [(_EQUAL, 0, len(rule) + 1, numbered[name]), *rule, (_LOAD, 0, 0, 0)]
     answers = {_FAIL | code: names for code, names in _REFUSED.items()} | {_ASK: _ASKED}
     for answer, names in answers.items():
-        numbers = [known[name] for name in names.split() if name in known]
+        numbers = [numbered[name] for name in names.split() if name in numbered]
         program += [(_EQUAL, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
         program += [(_JUMP, 0, 0, 1), (_RETURN, 0, 0, answer)]
     return [*program, (_RETURN, 0, 0, _ALLOW)]

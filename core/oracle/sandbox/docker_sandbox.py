@@ -104,10 +104,10 @@ def find_engine() -> Engine:
 
 def other_engines(chosen: Engine) -> Iterator[Engine]:
     """Yield the engines that answer beside the chosen one, so that people can name them in DOCKER_HOST."""
-    known = {_place(chosen.options)}
+    places = {_place(chosen.options)}
     for options in _addresses():
-        if _place(options) not in known:
-            known.add(_place(options))
+        if _place(options) not in places:
+            places.add(_place(options))
             with suppress(*FAILURES):
                 yield _ask(options)
 
@@ -337,12 +337,12 @@ def _build(client: APIClient, context: IO[bytes], name: str, poll: Poll, *, offl
         )
         return cast(Iterator[Mapping[str, Any]], found)
 
-    said = []
+    errors = []
     for step in each_step(steps, poll):
         plain = _COLOUR.sub("", str(step.get("stream", "")))
-        said += [line for line in plain.splitlines() if line.startswith("ERROR")]
+        errors += [line for line in plain.splitlines() if line.startswith("ERROR")]
         if "error" in step:
-            raise _not_built(None, (said or [str(step["error"])])[0])
+            raise _not_built(None, (errors or [str(step["error"])])[0])
 
 
 def _not_built(base: Image | None, reason: str) -> SandboxError:
