@@ -42,12 +42,9 @@ class JsonCache:
                 Path(name).replace(self._file(key))
             finally:
                 Path(name).unlink(missing_ok=True)
-            self._trim()
+            files = sorted(self._folder.glob("*.json.gz"), key=lambda file: file.stat().st_mtime, reverse=True)
+            for each in files[self._kept :]:
+                each.unlink(missing_ok=True)
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json.gz"
-
-    def _trim(self) -> None:
-        kept = sorted(self._folder.glob("*.json.gz"), key=lambda file: file.stat().st_mtime, reverse=True)
-        for file in kept[self._kept :]:
-            file.unlink(missing_ok=True)

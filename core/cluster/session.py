@@ -107,7 +107,10 @@ def connected(project: Path, settings: RunSettings, notify: Notify) -> Iterator[
     require_ray()
     require_token(address)
     judged = task(settings.task).sandboxed(settings)
-    folder = project if judged and _opens_folder(settings) else None
+    source = task(settings.task).source
+    # What is judged may be a project that is written when it is opened, not the folder that was named.
+    opens_folder = source.folder and settings.benchmark.file is None and not source.by_hand(settings)
+    folder = project if judged and opens_folder else None
     if judged and settings.oracle.sandbox == "none" and not address.loopback:
         raise UserError(
             "Without a sandbox, hosts of a cluster would run what a model writes with all their rights.",
@@ -122,7 +125,13 @@ def connected(project: Path, settings: RunSettings, notify: Notify) -> Iterator[
         )
         yield _for_hosts(address, settings, sum(map(may_judge, nodes))) if judged else settings
     finally:
-        _leave()
+        import ray
+
+        global _travelled
+        _travelled = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.shutdown()
 
 
 _travelled: Path | None = None
@@ -132,16 +141,6 @@ _travelled: Path | None = None
 def travels(project: Path) -> bool:
     """Return whether hosts start in a copy of this folder."""
     return _travelled is not None and _travelled == project.resolve()
-
-
-def _leave() -> None:
-    import ray
-
-    global _travelled
-    _travelled = None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ray.shutdown()
 
 
 def _start(address: Address, project: Path | None, settings: RunSettings) -> None:
@@ -207,11 +206,6 @@ def say_shipping(project: Path | None, address: str, notify: Notify) -> None:
     notify(
         f"{len(files)} files of {project} ({size / 1024:,.0f} KiB), prompts and code go to the cluster at {address}."
     )
-
-
-def _opens_folder(settings: RunSettings) -> bool:
-    source = task(settings.task).source
-    return source.folder and settings.benchmark.file is None and not source.by_hand(settings)
 
 
 def _for_hosts(address: Address, settings: RunSettings, able: int) -> RunSettings:

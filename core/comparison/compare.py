@@ -73,7 +73,12 @@ def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
     Raises UserError: fewer than two runs, one named twice, another task or project, no common item. StoreError: an
     unknown run.
     """
-    _check_ids(run_ids)
+    if len(run_ids) < 2:
+        remedy = "Name further runs, as `rtc-inspector runs` prints them."
+        raise UserError("A comparison needs two runs or more.", remedy)
+    for run_id in run_ids:
+        if run_ids.count(run_id) > 1:
+            raise UserError(f"Run {run_id} is named more than once.", "Name different runs: a run equals itself.")
     runs = [reader.run(run_id) for run_id in run_ids]
     for run in runs[1:]:
         _check_alike(runs[0], run)
@@ -81,16 +86,6 @@ def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
     comparisons = [_compare(runs[0], reference, run, _items(reader, run), len(runs)) for run in runs[1:]]
     adjusted = holm([each.mcnemar.mcnemar_p for each in comparisons])
     return [replace(each, p_adjusted=p) for each, p in zip(comparisons, adjusted, strict=True)]
-
-
-def _check_ids(run_ids: Sequence[int]) -> None:
-    if len(run_ids) < 2:
-        raise UserError(
-            "A comparison needs two runs or more.", "Name further runs, as `rtc-inspector runs` prints them."
-        )
-    for run_id in run_ids:
-        if run_ids.count(run_id) > 1:
-            raise UserError(f"Run {run_id} is named more than once.", "Name different runs: a run equals itself.")
 
 
 def _check_alike(first: RunRow, second: RunRow) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rtc_inspector.core.figures import Axis, Better, Link, Point, Scatter, Tone
+from rtc_inspector.core.figures import Axis, Better, Link, Point, Scatter
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
@@ -224,7 +224,7 @@ def scatter(comparison: Comparison) -> Scatter:
             Point(
                 Estimate(x),
                 Estimate(y),
-                tone=_tone((y - x) * sign),
+                tone="good" if (y - x) * sign > 0 else "bad" if (y - x) * sign < 0 else "muted",
                 count=len(pairs),
                 links=tuple(Link(first, pair.first.id) for pair in pairs),
             )
@@ -233,7 +233,3 @@ def scatter(comparison: Comparison) -> Scatter:
         diagonal=True,
         noun=kind.nouns,
     )
-
-
-def _tone(gain: float) -> Tone:
-    return "good" if gain > 0 else "bad" if gain < 0 else "muted"

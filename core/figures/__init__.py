@@ -142,15 +142,14 @@ class Column:
 
 def columns(text: str) -> tuple[Column, ...]:
     """Read columns in short, e.g. `Metric | Mean: number | AUC: number up`: label, form, better direction."""
-    return tuple(_column(each) for each in text.split(" | "))
-
-
-def _column(text: str) -> Column:
-    label, _, rest = text.partition(": ")
-    form, _, better = rest.partition(" ")
-    if form not in ("", "text", *get_args(Form)) or better not in get_args(Better):
-        raise ValueError(f"{text!r} says no form or direction of a column")
-    return Column(label, form or "text", better)  # type: ignore[arg-type]  # checked above
+    found = []
+    for each in text.split(" | "):
+        label, _, rest = each.partition(": ")
+        form, _, better = rest.partition(" ")
+        if form not in ("", "text", *get_args(Form)) or better not in get_args(Better):
+            raise ValueError(f"{each!r} says no form or direction of a column")
+        found.append(Column(label, form or "text", better))  # type: ignore[arg-type]  # checked above
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,16 +269,12 @@ def cells_of(figure: Grid) -> Iterator[tuple[str, list[Shown]]]:
             if value is None and not cell.tone:
                 row_cells.append(Shown(cell.text, mark.text))
                 continue
-            ink = Ink(cell.tone) if cell.tone or value is None else _heat_ink(figure, value)
+            ink = Ink(cell.tone)
+            if not cell.tone and value is not None:
+                changes: Literal["worth", "change"] = "worth" if figure.centre is None else "change"
+                ink = Ink(heat=heat(figure, value), ramp=changes if figure.scale.better else "plain")
             row_cells.append(Shown(cell.text or number(value, figure.scale.form), mark.text, ink, cell.faded))
         yield row, row_cells
-
-
-def _heat_ink(figure: Grid, value: float) -> Ink:
-    ramp: Literal["worth", "change", "plain"] = "plain"
-    if figure.scale.better:
-        ramp = "worth" if figure.centre is None else "change"
-    return Ink(heat=heat(figure, value), ramp=ramp)
 
 
 def heat(figure: Grid, value: float) -> float:

@@ -220,13 +220,13 @@ def bin_words(figure: Histogram, each: Bin) -> str:
 
 def row_words(figure: Table, row: Row) -> list[str]:
     """Return the cells of a row as people read them."""
-    return [_cell_words(cell, column.form) for cell, column in zip(row.cells, figure.columns, strict=True)]
-
-
-def _cell_words(cell: str | float | Estimate | None, form: Form | Literal["text"]) -> str:
-    if isinstance(cell, str):
-        return cell
-    return in_words(cell, form) if isinstance(cell, Estimate) else number(cell, form)
+    words = []
+    for cell, column in zip(row.cells, figure.columns, strict=True):
+        if isinstance(cell, str):
+            words.append(cell)
+        else:
+            words.append(in_words(cell if isinstance(cell, Estimate) else Estimate(cell), column.form))
+    return words
 
 
 # ---- for programs: JSON and comma-separated values

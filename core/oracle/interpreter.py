@@ -98,7 +98,8 @@ def describe(executable: Path) -> Interpreter:
             f"{executable} is Python {major}.{minor}, which is too old.",
             "Choose an interpreter of version 3.8 or later for the project's tests.",
         )
-    home = _virtual_environment(executable)
+    folders = (executable.parent, executable.parent.parent)
+    home = next((folder for folder in folders if (folder / "pyvenv.cfg").is_file()), None)  # of a virtual environment
     sites = tuple(dict.fromkeys(folder for folder in _site_folders(home, answer) if folder.is_dir()))
     editable = tuple(dict.fromkeys(path for folder in sites for path in _editable(folder)))
     wanted = [*_links(executable), *map(Path, answer["prefixes"]), Path(answer["stdlib"]), *sites, *editable]
@@ -128,13 +129,6 @@ def _links(executable: Path) -> Iterator[Path]:
         if not step.is_symlink():
             return
         step = Path(os.path.normpath(step.parent / step.readlink()))
-
-
-def _virtual_environment(executable: Path) -> Path | None:
-    for folder in (executable.parent, executable.parent.parent):
-        if (folder / "pyvenv.cfg").is_file():
-            return folder
-    return None
 
 
 def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:

@@ -161,11 +161,11 @@ class Parsed:
         return (each for each in self.inside(node) if isinstance(each, kind))
 
     def function(self, start: int) -> cst.FunctionDef | None:
-        """Return the function whose `def`, or `async def`, begins at that offset."""
-        return self._functions.get(start)
+        return self.functions.get(start)
 
     @cached_property
-    def _functions(self) -> Mapping[int, cst.FunctionDef]:
+    def functions(self) -> Mapping[int, cst.FunctionDef]:
+        """The functions by the offset at which their `def`, or `async def`, begins."""
         return {self.span(node).start: node for node in self.every(self.module, cst.FunctionDef)}
 
     @cached_property
@@ -242,13 +242,9 @@ class Program:
                 if isinstance(node, ast.keyword) and node.arg:
                     found.add(node.arg)
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found |= _names_in(node.value)
+                    if node.value.isidentifier():  # a key of what is passed by `**`, say
+                        found.add(node.value)
+                    for line in node.value.splitlines():
+                        if line.lstrip().startswith((">>>", "...")):
+                            found.update(_DOCTEST_KEYWORD.findall(line))
         return frozenset(found)
-
-
-def _names_in(text: str) -> set[str]:
-    """Return a string that is a name, e.g. a key of what is passed by `**`; else keywords in doctests."""
-    if text.isidentifier():
-        return {text}
-    lines = [line for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))]
-    return {match for line in lines for match in _DOCTEST_KEYWORD.findall(line)}

@@ -330,7 +330,9 @@ def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | R
     if not any(where != path or function not in parsed.around(call) for where, _, call in calls):
         # As `getattr(self, "visit_" + kind)(node, value)` finds it: those calls would keep the old order.
         return Refused("nobody calls it by name")
-    order = _order(len(moving), random.Random(f"{seed} {path} {start}"))
+    draw, order = random.Random(f"{seed} {path} {start}"), list(range(len(moving)))
+    while order == sorted(order):
+        draw.shuffle(order)
     spans = [parsed.span(parameter) for parameter in moving]
     edits = {path: list(_moved(parsed, spans, order))}
     for where, text, call in calls:
@@ -409,14 +411,11 @@ def _named_in_a_text(program: Program, name: str) -> bool:
             return True
         for text in parsed.every(parsed.module, cst.SimpleString):
             value = text.evaluated_value
-            if isinstance(value, str) and value.replace(":", ".").split(".")[-1] == name and not _in_all(parsed, text):
-                return True
+            if isinstance(value, str) and value.replace(":", ".").split(".")[-1] == name:
+                lines = (each for each in parsed.around(text) if isinstance(each, cst.SimpleStatementLine))
+                if not any(each.value == "__all__" for line in lines for each in parsed.every(line, cst.Name)):
+                    return True
     return False
-
-
-def _in_all(parsed: Parsed, node: cst.CSTNode) -> bool:
-    lines = [each for each in parsed.around(node) if isinstance(each, cst.SimpleStatementLine)]
-    return any(name.value == "__all__" for line in lines for name in parsed.every(line, cst.Name))
 
 
 def _of_a_module(parsed: Parsed, attribute: cst.CSTNode) -> bool:
@@ -427,10 +426,8 @@ def _of_a_module(parsed: Parsed, attribute: cst.CSTNode) -> bool:
 def _is_global(parsed: Parsed, node: cst.Name) -> bool:
     """Return whether a name means a function of its module, or something imported, and nothing else."""
     scope = parsed.scope(node)
-    if scope is None:
-        return False
-    found = scope[node.value]
-    return bool(found) and all(assignment.scope is scope.globals for assignment in found)
+    found = scope[node.value] if scope is not None else ()
+    return bool(found) and all(scope and assignment.scope is scope.globals for assignment in found)
 
 
 def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg] | Refused:
@@ -440,13 +437,6 @@ def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg]
     if sum(any(isinstance(node, _ACTS) for node in parsed.inside(each)) for each in call.args) > 1:
         return Refused("a call works out more than one argument by calling something")
     return call.args  # with the parentheses around a value, which its expression alone leaves out
-
-
-def _order(number: int, draw: random.Random) -> Sequence[int]:
-    order = list(range(number))
-    while order == sorted(order):
-        draw.shuffle(order)
-    return order
 
 
 def _moved(parsed: Parsed, spans: Sequence[Span], order: Sequence[int]) -> Iterator[Edit]:

@@ -49,9 +49,18 @@ def read_project_file(source: Path) -> ProjectFile:
     """
     root = source if source.is_dir() else source.parent
     for name in NAMES:
-        table = _table(root / name)
-        if table is not None:
-            return _read(root / name, table)
+        path = root / name
+        table = _table(path)
+        if table is None:
+            continue
+        try:
+            settings, options = settings_of(table, root)
+            _refuse_foreign(settings, options)
+        except ValueError as error:
+            raise UserError(
+                f"{path}: {error}.", "Its keys are options of `rtc-inspector run --help-all` without their dashes."
+            ) from error
+        return ProjectFile(path, settings, options)
     return ProjectFile()
 
 
@@ -70,7 +79,13 @@ def settings_of(values: Mapping[str, Any], root: Path) -> tuple[dict[str, Any], 
         if name in by_option:
             settings[by_option[name].path] = _value(by_option[name], name, value, root)
         elif name in OPTIONS:
-            options[name] = _option(name, value, root)
+            texts = _listed(value)
+            if not all(isinstance(text, str) for text in texts) or (name not in FORWARD and len(texts) != 1):
+                wanted = "a text or a list of texts" if name in FORWARD else "a text"
+                raise ValueError(f"{name} is {wanted}, not {value!r}")
+            if name in ("model", "backward-model", "models-in"):
+                texts = [text if text in ("", "bundled") else str(root / Path(text).expanduser()) for text in texts]
+            options[name] = texts if name in FORWARD else texts[0]
         else:
             raise ValueError(f"{given} is no setting")
     return settings, options
@@ -89,17 +104,6 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         return found
     table = found.get("tool", {}).get("rtc-inspector")
     return table if isinstance(table, dict) else None
-
-
-def _read(path: Path, table: Mapping[str, Any]) -> ProjectFile:
-    try:
-        settings, options = settings_of(table, path.parent)
-        _refuse_foreign(settings, options)
-    except ValueError as error:
-        raise UserError(
-            f"{path}: {error}.", "Its keys are options of `rtc-inspector run --help-all` without their dashes."
-        ) from error
-    return ProjectFile(path, settings, options)
 
 
 def _refuse_foreign(settings: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -139,15 +143,6 @@ def _one(each: Described, name: str, value: Any, root: Path) -> Any:
         return each.read(str(value))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def _option(name: str, value: Any, root: Path) -> Any:
-    texts = _listed(value)
-    if not all(isinstance(text, str) for text in texts) or (name not in FORWARD and len(texts) != 1):
-        raise ValueError(f"{name} is {'a text or a list of texts' if name in FORWARD else 'a text'}, not {value!r}")
-    if name in ("model", "backward-model", "models-in"):
-        texts = [text if text in ("", "bundled") else str(root / Path(text).expanduser()) for text in texts]
-    return texts if name in FORWARD else texts[0]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -132,9 +132,9 @@ class Described:
             if value is None or not about.least <= value <= about.most:
                 raise ValueError(f"{text!r} is not {self._bounds()}")
             return value
-        if about.form == "day" and not _is_day(text):
+        if about.form == "day" and not _is(lambda: len(text) == 10 and date.fromisoformat(text)):
             raise ValueError(f"{text!r} is not a date: write it as YYYY-MM-DD")
-        if about.form == "json" and text and not _is_object(text):
+        if about.form == "json" and text and not _is(lambda: isinstance(json.loads(text), dict)):
             raise ValueError(f'{text!r} is not a JSON object: write it as {{"name": value}}')
         if about.form in ("file", "folder") and text not in about.names:
             return str(Path(text).expanduser().resolve())
@@ -162,11 +162,10 @@ class Described:
     def _bounds(self) -> str:
         what = "a whole number" if self.kind is int else "a number"
         least, most = (f"{bound:,}" for bound in (self.about.least, self.about.most))
-        return (
-            f"{what} of at least {least} (and at most {most})"
-            if self.about.most == MOST
-            else f"{what} from {least} to {most}"
+        range_words = (
+            f"of at least {least} (and at most {most})" if self.about.most == MOST else f"from {least} to {most}"
         )
+        return f"{what} {range_words}"
 
 
 @cache
@@ -239,15 +238,8 @@ def check(settings: object) -> None:
             )
 
 
-def _is_object(text: str) -> bool:
+def _is(read: Callable[[], object]) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return bool(read())
     except (ValueError, RecursionError):
-        return False
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return bool(date.fromisoformat(text)) and len(text) == len("YYYY-MM-DD")
-    except ValueError:
         return False

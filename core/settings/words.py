@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -122,7 +122,11 @@ def _joined(given: Mapping[str, Any], own: Mapping[str, Any], before: str) -> di
         if isinstance(value, str):
             _check_placeholders(name, given[key], value)
         elif isinstance(value, list):
-            _check_shots(name, given[key], value)
+            keys = set(given[key][0])
+            for shot in value:
+                texts = isinstance(shot, dict) and all(isinstance(each, str) for each in shot.values())
+                if not texts or set(shot) != keys:
+                    raise ValueError(f"each of {name} has the texts {', '.join(given[key][0])}, and nothing else")
     own = {key: _joined(given[key], value, f"{before}{key}.") if isinstance(value, dict) else value
            for key, value in own.items() if key != "version"}  # fmt: skip
     return {**given, **own}
@@ -148,10 +152,3 @@ def _check_placeholders(name: str, given: str, own: str) -> None:
         raise ValueError(
             f"{name} has no {{{strange[0]}}}; it has {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
         )
-
-
-def _check_shots(name: str, given: Sequence[Any], own: Sequence[Any]) -> None:
-    keys = set(given[0])
-    for shot in own:
-        if not isinstance(shot, dict) or set(shot) != keys or not all(isinstance(each, str) for each in shot.values()):
-            raise ValueError(f"each of {name} has the texts {', '.join(given[0])}, and nothing else")

@@ -116,7 +116,11 @@ def _compiled(outline: Outline, text: str, node: Any, around: list[ast.AST], old
     """Compile the function alone, at its own lines, inside empty copies of what stands around it."""
     lines, first = LINE.findall(text), old.co_firstlineno
     last = node.end_lineno + len(lines) - len(outline.lines)
-    opened = [_header(outline, outer) for outer in around]
+    opened = []  # lines that open blocks as deep as those around
+    for outer in around:
+        line: str = outline.lines[getattr(outer, "lineno", 1) - 1]
+        margin = line[: len(line) - len(line.lstrip())]
+        opened.append(margin + ("class " + outer.name if isinstance(outer, ast.ClassDef) else "if 1") + ":\n")
     blank = "\n" * (first - 1 - len(opened))
     segment = blank + "".join(opened) + "".join(lines[first - 1 : last])
     tree = ast.parse(segment)
@@ -128,13 +132,6 @@ def _compiled(outline: Outline, text: str, node: Any, around: list[ast.AST], old
         if inner.co_firstlineno == first and inner.co_name == node.name:
             return inner
     raise Refusal("code not found")
-
-
-def _header(outline: Outline, outer: ast.AST) -> str:
-    """Return a line that opens a block as deep as `outer` does."""
-    line: str = outline.lines[getattr(outer, "lineno", 1) - 1]
-    margin = line[: len(line) - len(line.lstrip())]
-    return margin + ("class " + outer.name if isinstance(outer, ast.ClassDef) else "if 1") + ":\n"
 
 
 def _only(tree: ast.Module, depth: int, node: Any) -> Any:

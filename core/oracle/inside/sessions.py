@@ -72,23 +72,17 @@ class Added(pytest.Collector):
         module: Any = getattr(self.parent, "obj", None)
         own = {value for value in vars(module).values() if isinstance(value, type)}
         package = hasattr(module, "__path__")
-        for case in _cases(self._of_package(module) if package else self._suite(unittest.TestLoader(), None)):
+        loader: Any = unittest.TestLoader()
+        if package:  # a loader that is amid discovery, so that looking through the package does not ask it again
+            folder = os.path.dirname(os.path.abspath(module.__file__))
+            for _ in module.__name__.split("."):
+                folder = os.path.dirname(folder)
+            loader._top_level_dir = folder
+            loader._loading_packages.add(module.__name__)
+        for case in _cases(self._function(loader, unittest.TestSuite(), PATTERN if package else None)):
             file = str(getattr(sys.modules.get(type(case).__module__), "__file__", None) or "")
             if type(case) not in own and not (package and _is_pytests(self.config, file)):
                 yield AddedCase.from_parent(self, name=case.id(), case=case)
-
-    def _suite(self, loader: Any, pattern: str | None) -> Any:
-        return self._function(loader, unittest.TestSuite(), pattern)
-
-    def _of_package(self, module: Any) -> Any:
-        """Use a loader that is amid discovery, so that looking through the package does not ask it again."""
-        loader: Any = unittest.TestLoader()
-        folder = os.path.dirname(os.path.abspath(module.__file__))
-        for _ in module.__name__.split("."):
-            folder = os.path.dirname(folder)
-        loader._top_level_dir = folder
-        loader._loading_packages.add(module.__name__)
-        return self._suite(loader, PATTERN)
 
 
 class AddedCase(pytest.Item):
@@ -150,7 +144,12 @@ class Bare:
         reporter.begin(send, request)
         plugins: list[Any] = [reporter, Stages(reporter, request)]
         if request.get("trace"):
-            self._trace(send, plugins, _files(request))
+            # Without an audit hook: one in Python has threads that start together fail to install the tracer.
+            collector, imported = choose_collector(self._config), Imported(self._config["root"], send)
+            collector.start()
+            status = self._main(_files(request), [*plugins, collector, imported])
+            collector.send(send)
+            send("exit", status)
             return
         hide()
         patched = hear_audit(send, self._places, request)
@@ -159,15 +158,6 @@ class Bare:
         if identity:
             plugins.append(Imported(self._config["root"], send))
         send("exit", self._main(_files(request), plugins))
-
-    def _trace(self, send: Send, plugins: list[Any], files: list[str] | None) -> None:
-        """Trace without an audit hook: one in Python has threads that start together fail to install the tracer."""
-        collector = choose_collector(self._config)
-        imported = Imported(self._config["root"], send)
-        collector.start()
-        status = self._main(files, [*plugins, collector, imported])
-        collector.send(send)
-        send("exit", status)
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
         """Collect `files` (None: what the options say) and run; return the exit status."""
@@ -279,11 +269,6 @@ def remember(config: dict[str, Any]) -> None:
         with suppress(Exception):
             data = Path(path).read_bytes()
             compiled[path] = (data, compile(data, path, "exec", dont_inherit=True))
-    _compile_from(compiled)
-    _rewrite_from([path for path in paths if "test" in os.path.basename(path)])
-
-
-def _compile_from(compiled: dict[str, tuple[bytes, CodeType]]) -> None:
     loader: Any = importlib.machinery.SourceFileLoader
     usual = loader.source_to_code
 
@@ -294,6 +279,7 @@ def _compile_from(compiled: dict[str, tuple[bytes, CodeType]]) -> None:
         return usual(self, data, path, **options)
 
     loader.source_to_code = source_to_code
+    _rewrite_from([path for path in paths if "test" in os.path.basename(path)])
 
 
 def _rewrite_from(paths: list[str]) -> None:
@@ -386,7 +372,13 @@ class Collected(Configured):
         reporter.begin(send, request)
         stages = Stages(reporter, request, self._items)
         stages.start(session)
-        self._forget_output()
+        # The capture files are shared with earlier children: drop what a killed one left.
+        capturing = getattr(self._pytest.pluginmanager.getplugin("capturemanager"), "_global_capturing", None)
+        for name in ("out", "err"):
+            with contextlib.suppress(Exception):
+                stream: Any = getattr(capturing, name)
+                stream.tmpfile.seek(0)
+                stream.tmpfile.truncate()
         if request.get("trace"):  # by the tracer that has seen them collected
             self._pytest.pluginmanager.register(self._collector)
             self._collector.start()
@@ -415,16 +407,6 @@ class Collected(Configured):
             return False
         serve(send, request, texts, self._finder, {})
         return True
-
-    def _forget_output(self) -> None:
-        """Drop what a killed child left in the capture files, which all of them share."""
-        manager = self._pytest.pluginmanager.getplugin("capturemanager")
-        capturing = getattr(manager, "_global_capturing", None)
-        for name in ("out", "err"):
-            with contextlib.suppress(Exception):
-                stream: Any = getattr(capturing, name)
-                stream.tmpfile.seek(0)
-                stream.tmpfile.truncate()
 
 
 def _change(request: dict[str, Any]) -> dict[str, Any]:

@@ -93,25 +93,16 @@ def install() -> CandidateFinder:
     finder = CandidateFinder()
     sys.meta_path.insert(0, finder)
     if "pytest" in sys.modules:
-        _step_back(finder)
-    _follow_files(finder)
-    return finder
+        from _pytest.assertion import rewrite
 
+        rewritten: Any = rewrite.AssertionRewritingHook.find_spec
 
-def _step_back(finder: CandidateFinder) -> None:
-    from _pytest.assertion import rewrite
+        def find_spec(self: Any, name: str, path: Any = None, target: Any = None) -> Any:
+            spec = rewritten(self, name, path, target)
+            return finder.ours(spec) if spec is not None and finder.is_changed(spec) else spec
 
-    usual: Any = rewrite.AssertionRewritingHook.find_spec
-
-    def find_spec(self: Any, name: str, path: Any = None, target: Any = None) -> Any:
-        spec = usual(self, name, path, target)
-        return finder.ours(spec) if spec is not None and finder.is_changed(spec) else spec
-
-    rewrite.AssertionRewritingHook.find_spec = find_spec  # type: ignore[method-assign]
-
-
-def _follow_files(finder: CandidateFinder) -> None:
-    """Follow modules made from a file's path, which no finder is asked for: pytest makes such, and tests of scripts."""
+        rewrite.AssertionRewritingHook.find_spec = find_spec  # type: ignore[method-assign]
+    # Of modules made from a file's path no finder is asked: pytest makes such, and tests of scripts.
     usual: Any = importlib.util.spec_from_file_location
 
     @functools.wraps(usual)
@@ -120,3 +111,4 @@ def _follow_files(finder: CandidateFinder) -> None:
         return finder.ours(spec) if spec is not None and not named.get("loader") and finder.is_changed(spec) else spec
 
     importlib.util.spec_from_file_location = spec_from_file_location
+    return finder

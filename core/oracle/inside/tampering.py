@@ -163,7 +163,12 @@ class _Owner:
         now = vars(self.owner)
         if [*map(id, now.values())] == self._ids:
             return []
-        changed = [key for key, value in self._held.items() if now.get(key) is not value and self._matters(value)]
+        changed = [
+            key
+            for key, value in self._held.items()
+            if now.get(key) is not value  # counters and caches may change; what can be called may not
+            and (self._every or callable(value) or isinstance(value, (classmethod, staticmethod, property)))
+        ]
         added = [key for key in now if key not in self._held and self._shadows(key)]
         return [self._name() + "." + key for key in changed + added]
 
@@ -174,10 +179,6 @@ class _Owner:
 
     def _name(self) -> str:
         return str(getattr(self.owner, "__name__", self.owner))
-
-    def _matters(self, value: Any) -> bool:
-        """Counters and caches may change; what can be called may not."""
-        return self._every or callable(value) or isinstance(value, (classmethod, staticmethod, property))
 
     def _shadows(self, key: str) -> bool:
         """Return whether a new name hides an inherited or a built-in one; pytest's own notes are known."""

@@ -383,25 +383,20 @@ class Collector:
 
 def choose_collector(config: dict[str, Any]) -> Collector:
     """Return one with the fastest tracer that this interpreter has."""
-    importing, root = no_lines(), config["root"] + os.sep
-    return Collector(_choose_tracer(importing, root, config.get("tracer")), importing, config["root"])
+    importing, root, file = no_lines(), config["root"] + os.sep, config.get("tracer")
+    tracer: Tracer = Settrace(importing, root)
+    if sys.version_info >= (3, 12):
+        tracer = Monitor(importing, root)
+    else:
+        if file is None and importlib.util.find_spec("coverage") is not None:
+            own = importlib.util.find_spec("coverage.tracer")
+            file = own.origin if own is not None else None
+        if file is not None:
+            with suppress(ImportError):
+                tracer = CTracer(importing, root, file)
+    return Collector(tracer, importing, config["root"])
 
 
 def no_lines() -> Lines:
     """Return an empty record of lines, by file."""
     return defaultdict(set)
-
-
-def _choose_tracer(importing: Lines, root: str, lent: str | None) -> Tracer:
-    if sys.version_info >= (3, 12):
-        return Monitor(importing, root)
-    own = importlib.util.find_spec("coverage.tracer") if lent is None and _has("coverage") else None
-    file = lent or (own.origin if own is not None else None)
-    if file is not None:
-        with suppress(ImportError):
-            return CTracer(importing, root, file)
-    return Settrace(importing, root)
-
-
-def _has(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None

@@ -126,7 +126,8 @@ class Zygote:
         self._session = None
         try:
             self._session = self._ready()
-            return self._threads() if self._session is not None else ""
+            threads = len(os.listdir("/proc/self/task"))
+            return "" if self._session is None or threads == 1 else "%d threads run before any test" % threads
         except BaseException as error:
             return self._child.describe(error)
         finally:
@@ -153,10 +154,6 @@ class Zygote:
             return self._collected
         remember(config)
         return Configured(config) if config.get("configure") else None
-
-    def _threads(self) -> str:
-        threads = len(os.listdir("/proc/self/task"))
-        return "" if threads == 1 else "%d threads run before any test" % threads
 
     def serve(self) -> None:
         gc.collect()

@@ -170,7 +170,15 @@ GroupMaker = FileGroups | Scopes
 def group_maker() -> GroupMaker | None:
     """Return the first way that works here, tried out; None when this user cannot bound processes together."""
     trial = Limits(memory_mib=256, processes=16, scratch_mib=16)
-    for maker in _makers():
+    makers: list[GroupMaker] = []
+    for parents in _parents():
+        makers.append(groups := FileGroups(parents))
+        groups.sweep()
+    names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+    variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
+    if not platform.is_root() and variables and shutil.which("systemd-run"):
+        makers.append(Scopes(variables))
+    for maker in makers:
         try:
             group = maker.make(trial)
         except OSError:
@@ -181,17 +189,6 @@ def group_maker() -> GroupMaker | None:
         finally:
             group.remove()
     return None
-
-
-def _makers() -> Iterator[GroupMaker]:
-    for parents in _parents():
-        groups = FileGroups(parents)
-        groups.sweep()
-        yield groups
-    names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-    variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
-    if not platform.is_root() and variables and shutil.which("systemd-run"):
-        yield Scopes(variables)
 
 
 def _runs(group: ControlGroup) -> bool:

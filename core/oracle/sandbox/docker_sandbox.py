@@ -376,12 +376,23 @@ def create_container(
     client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User
 ) -> str:
     """Make a container that is not started yet, and return its id. Raises what docker-py raises."""
+    size = launch.limits.scratch_mib << 20
+    mounts = [
+        Mount(target=str(folder), source=None, type="tmpfs", tmpfs_size=size, tmpfs_mode=0o1777)
+        for folder in launch.writable
+    ]
+    # What a writable folder holds comes in its place, a mount each, for a mount stays where it is. Each is of that path
+    # alone: what is mounted below it would stay writable on older engines.
+    paths = dict.fromkeys([*shown, *(path for folder in launch.writable for path in entries(folder))])
+    for path in _with_submounts([path for path in paths if path not in launch.writable]):
+        mounts.append(Mount(target=str(path), source=str(path), type="bind", read_only=True))
+        mounts[-1]["BindOptions"] = {"NonRecursive": True}
     # A label would have to be written on the user's own files; without one they could not be read.
     labels = ["label=disable"] if Path("/sys/fs/selinux/enforce").exists() else []
     host_config = client.create_host_config(
         network_mode="none",
         read_only=True,
-        mounts=[*_writable(launch), *(_bind(path) for path in _with_submounts(_around_writable(shown, launch)))],
+        mounts=mounts,
         cap_drop=["ALL"],
         security_opt=["no-new-privileges:true", *labels],
         auto_remove=engine.removes,
@@ -437,25 +448,6 @@ def _ulimits(engine: Engine) -> Iterator[Ulimit]:
     if engine.podman:
         # Podman asks for a million processes unless told otherwise, which not every machine grants.
         yield Ulimit(name="nproc", soft=processes, hard=processes)
-
-
-def _bind(path: Path) -> Mount:
-    """Mount `path` alone, read-only: what is mounted below it would stay writable on older engines."""
-    mount = Mount(target=str(path), source=str(path), type="bind", read_only=True)
-    mount["BindOptions"] = {"NonRecursive": True}
-    return mount
-
-
-def _writable(launch: Launch) -> Iterator[Mount]:
-    for folder in launch.writable:
-        size = launch.limits.scratch_mib << 20
-        yield Mount(target=str(folder), source=None, type="tmpfs", tmpfs_size=size, tmpfs_mode=0o1777)
-
-
-def _around_writable(shown: Sequence[Path], launch: Launch) -> list[Path]:
-    """Put what a writable folder holds in its place: a mount each, for a mount stays where it is."""
-    paths = [*shown, *(path for folder in launch.writable for path in entries(folder))]
-    return [path for path in dict.fromkeys(paths) if path not in launch.writable]
 
 
 def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
@@ -686,17 +678,14 @@ class DockerSandbox:
         shown = (*self._system.mounts, *readable(visible(launch.readonly, self._system.covers), user))
         try:
             with closing(self._engine.client()) as client:
-                return self._attached(self._created(client, launch, shown, user))
+                try:
+                    container = create_container(client, self._engine, self._image.name, launch, shown, user)
+                except ImageNotFound:  # which the engine had before
+                    self._image = self._provide(self._given)
+                    container = create_container(client, self._engine, self._image.name, launch, shown, user)
+                return self._attached(container)
         except FAILURES as error:
             raise _failed(self._engine, error) from error
-
-    def _created(self, client: APIClient, launch: Launch, shown: Sequence[Path], user: User) -> str:
-        """Make a container; of an image made anew when an engine has lost it meanwhile. Raises one of `FAILURES`."""
-        try:
-            return create_container(client, self._engine, self._image.name, launch, shown, user)
-        except ImageNotFound:
-            self._image = self._provide(self._given)
-            return create_container(client, self._engine, self._image.name, launch, shown, user)
 
     def _attached(self, container: str) -> ContainerProcess:
         client = self._engine.client()

@@ -44,10 +44,13 @@ class Guarded(ABC):
         """Name the scratch folder, which lives as long as a process. Raises SandboxError."""
         if not platform.LINUX:
             raise SandboxError(f"The sandbox {self.name} is for Linux alone.", "Use Docker.")
-        _sweep(self.name)
+        prefix = f"{_PREFIX}{self.name}-"
+        for left in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
+            if not platform.is_alive(left.name.removeprefix(prefix).partition("-")[0]):  # its maker was killed
+                _remove(left)
         # Resolved, for what is asked of a path inside is compared with it.
         folder = Path(tempfile.gettempdir()).resolve()
-        self.scratch = str(folder / f"{_PREFIX}{self.name}-{os.getpid()}-{os.urandom(6).hex()}")
+        self.scratch = str(folder / f"{prefix}{os.getpid()}-{os.urandom(6).hex()}")
 
     @property
     @abstractmethod
@@ -119,15 +122,6 @@ def _remove(folder: Path) -> None:
         # In a folder that all share, another user may have put something of their own, or a link, under such a name.
         if not folder.is_symlink() and folder.lstat().st_uid == platform.user()[0]:
             remove(str(folder.parent), folder.name)
-
-
-def _sweep(name: str) -> None:
-    """Remove scratch folders whose maker was killed."""
-    prefix = f"{_PREFIX}{name}-"
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
-        maker = folder.name.removeprefix(prefix).partition("-")[0]
-        if not platform.is_alive(maker):
-            _remove(folder)
 
 
 _BOUNDS = {Claim.BOUNDED_PROCESSES, Claim.BOUNDED_MEMORY_EACH}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -154,21 +154,17 @@ def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
     Temporary folders are made that way (mode 0700), with open entries inside. Raises SandboxError when nothing in it
     can be read either.
     """
-    return tuple(shown for path in paths for shown in _readable(path, user))
-
-
-def _readable(path: Path, user: User) -> Iterator[Path]:
-    if user.may_read(path):
-        yield path
-        return
-    entries = sorted(path.iterdir()) if path.is_dir() else []
-    shown = [entry for entry in entries if entry.exists() and user.may_read(entry)]
-    if not shown:
-        raise SandboxError(
-            f"{path} is closed to the user that tests run as (number {user.uid}).",
-            f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as an ordinary user.",
-        )
-    yield from shown
+    found: list[Path] = []
+    for path in paths:
+        entries = [path] if user.may_read(path) else sorted(path.iterdir()) if path.is_dir() else []
+        shown = [entry for entry in entries if entry.exists() and user.may_read(entry)]
+        if not shown:
+            raise SandboxError(
+                f"{path} is closed to the user that tests run as (number {user.uid}).",
+                f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as an ordinary user.",
+            )
+        found += shown
+    return tuple(found)
 
 
 MOST_ENTRIES = 200
