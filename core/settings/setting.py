@@ -162,10 +162,9 @@ class Described:
     def _bounds(self) -> str:
         what = "a whole number" if self.kind is int else "a number"
         least, most = (f"{bound:,}" for bound in (self.about.least, self.about.most))
-        range_words = (
-            f"of at least {least} (and at most {most})" if self.about.most == MOST else f"from {least} to {most}"
-        )
-        return f"{what} {range_words}"
+        if self.about.most == MOST:
+            return f"{what} of at least {least} (and at most {most})"
+        return f"{what} from {least} to {most}"
 
 
 @cache
