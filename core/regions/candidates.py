@@ -1,9 +1,6 @@
 """Candidates for regions: runs of statements in one block (RTC paper, Sec. 4.2).
 
-Of Python files LibCST's concrete syntax tree says what a block is and what one statement of it is, and Python's own
-`ast` says where they stand: both list the same statements in the same order. LibCST could locate them too, by writing
-the file anew; that takes twice the time, and is off by the characters it loses (it writes `except (A, B) :` without the
-blank). Of every other language the grammar says both.
+Python's own `ast` says what a block is and where its statements stand, the grammar of every other language.
 """
 
 from __future__ import annotations
@@ -18,19 +15,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-import libcst as cst
-
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.regions.sampling import weigh
 from rtc_inspector.core.settings import RegionSettings
-from rtc_inspector.core.syntax import Lines, parse
+from rtc_inspector.core.syntax import AnyFunction, Lines, parsed
 from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
 from rtc_inspector.core.waiting import in_thread
 
-_SEMICOLON = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*;")
+_BLANK = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*")
+_SEMICOLON = re.compile(_BLANK.pattern + ";")
 # Lines without code; `.` stops at \n only, so lines come without their end.
 _BARE = re.compile(r"[ \t\f]*(?:#.*)?")
 _BARE_IN_BRACES = re.compile(r"[ \t\f]*(?:(?://|/\*|\*(?:[ \t/]|$)).*)?")
@@ -228,95 +224,42 @@ def _grown_blocks(text: str, language: Language, definitions: bool) -> tuple[Blo
 
 
 def _python_blocks(text: str) -> tuple[Block, ...] | None:
-    try:
-        walk = _Walk(text)  # first, as Python's parser gives up on deep nesting long before LibCST's
-        tree = cst.parse_module(text)
-        walk.block(tree, tree.body)
-    except (cst.ParserSyntaxError, cst.CSTValidationError, SyntaxError, RecursionError, _Mismatch):
+    tree = parsed(text)
+    if tree is None:
         return None
-    return tuple(walk.blocks)
+    lines, blocks = Lines(text), list[Block]()
 
-
-class _Mismatch(Exception):
-    """The two trees do not list the same statements."""
-
-
-class _Walk:
-    """One pass over LibCST's tree in the order of the text, with `ast`'s statements taken one by one alongside."""
-
-    def __init__(self, text: str) -> None:
-        self.blocks: list[Block] = []
-        self._text = text
-        self._lines = Lines(text)
-        nodes = [node for node in ast.walk(parse(text)) if isinstance(node, ast.stmt)]
-        self._nodes = iter(sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
-
-    def block(self, owner: cst.CSTNode, body: Sequence[cst.BaseStatement]) -> None:
-        """Collect the block that `owner` holds, after those below it."""
-        spans = tuple(self._statement(statement) for statement in body)
-        if isinstance(owner, cst.Module) and next(self._nodes, None) is not None:
-            raise _Mismatch
-        if spans:
-            documented = isinstance(owner, cst.Module | cst.ClassDef | cst.FunctionDef) and _is_string(body[0])
-            self.blocks.append(Block(spans, documented, not isinstance(owner, cst.Module)))
-
-    def _statement(self, statement: cst.BaseStatement) -> Span:
-        if isinstance(statement, cst.SimpleStatementLine):
-            nodes = [self._next() for _ in statement.body]
-            return self._span(nodes[0], nodes[-1])
-        node = self._next()
-        self._below(statement)
-        return self._span(node, node)
-
-    def _below(self, node: cst.CSTNode) -> None:
-        for part in _parts(node):
-            if isinstance(part, cst.IndentedBlock):
-                self.block(node, part.body)
-            elif isinstance(part, cst.SimpleStatementSuite):
-                for _ in part.body:
-                    self._next()
-            elif isinstance(part, cst.If):  # an `elif`
-                self._next()
-                self._below(part)
-            else:
-                self._below(part)
-
-    def _next(self) -> ast.stmt:
-        node = next(self._nodes, None)
-        if node is None:
-            raise _Mismatch
-        return node
-
-    def _span(self, first: ast.stmt, last: ast.stmt) -> Span:
-        decorators: list[ast.expr] = getattr(first, "decorator_list", [])
-        start = self._at_sign(self._lines.start(decorators[0])) if decorators else self._lines.start(first)
-        end = self._lines.end(last)
-        semicolon = _SEMICOLON.match(self._text, end)
+    def span(node: ast.stmt) -> Span:
+        start, end = lines.start(node), lines.end(node)
+        for decorator in getattr(node, "decorator_list", ())[:1]:
+            start = lines.start(decorator)
+            # The expression of a decorator may itself hold an `@` (matrix product): its sign is the first on its line.
+            while start == lines.start(decorator) or text[lines.bounds(lines.number(start))[0] : start].strip():
+                start = text.rindex("@", 0, start)
+        semicolon = _SEMICOLON.match(text, end)
         return Span(start, semicolon.end() if semicolon else end)
 
-    def _at_sign(self, before: int) -> int:
-        """Return the `@` in front of a decorator's expression, which starts at `before`."""
-        while True:
-            # The expression of a decorator may itself hold an `@` (matrix product), so the sign must be the first on
-            # its line.
-            before = self._text.rindex("@", 0, before)
-            start, _ = self._lines.bounds(self._lines.number(before))
-            if not self._text[start:before].strip():
-                return before
+    def enter(owner: ast.AST) -> None:
+        for name in _CLAUSES:
+            parts = getattr(owner, name, ())
+            for part in parts:
+                enter(part)
+            if not parts or not isinstance(parts[0], ast.stmt):
+                continue
+            spans: list[Span] = []
+            for each in map(span, parts):
+                if spans and text[spans[-1].end - 1] == ";" and _BLANK.fullmatch(text, spans[-1].end, each.start):
+                    spans[-1] = Span(spans[-1].start, each.end)
+                else:
+                    spans.append(each)
+            start = lines.bounds(lines.number(spans[0].start))[0]
+            continued = text[:start].rstrip("\r\n").endswith("\\")
+            own_line = not text[start : spans[0].start].strip() and not continued
+            if owner is tree or (own_line and not text.startswith("elif", spans[0].start)):
+                first = parts[0].value if isinstance(parts[0], ast.Expr) else None
+                documented = isinstance(first, ast.Constant) and isinstance(first.value, str)
+                scope = isinstance(owner, ast.Module | ast.ClassDef | AnyFunction)
+                blocks.append(Block(tuple(spans), documented and scope, owner is not tree))
 
-
-def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    for name in _CLAUSES:
-        part = getattr(node, name, None)
-        if isinstance(part, cst.CSTNode):
-            yield part
-        elif part is not None:
-            yield from part
-
-
-def _is_string(statement: cst.BaseStatement) -> bool:
-    """Return whether a statement begins with nothing but a string: no bytes, no f-string."""
-    first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-    if not isinstance(first, cst.Expr) or not isinstance(first.value, cst.SimpleString | cst.ConcatenatedString):
-        return False
-    return isinstance(first.value.evaluated_value, str)
+    enter(tree)
+    return tuple(blocks)
