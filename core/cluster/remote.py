@@ -111,7 +111,15 @@ class _Project:
 
     def __init__(self, settings: OracleSettings, sent: bytes | None) -> None:
         """Open it. Raises SandboxError on a host that has no sandbox, TargetError."""
-        root = Path.cwd() if sent is None else self._unpacked(sent)
+        root = Path.cwd()
+        if sent is not None:
+            # Held as long as the oracle, and open to the sandbox's own user, which a folder of `tempfile` is not.
+            self._folder = tempfile.TemporaryDirectory(prefix="rtc-project-")
+            folder = Path(self._folder.name)
+            folder.chmod(0o755)
+            with tarfile.open(fileobj=io.BytesIO(sent), mode="r:gz") as archive:
+                archive.extractall(folder, filter="data")
+            root = next(folder.iterdir())
         here = replace(settings, cluster="", workers=1)
         oracle = open_oracle(open_codebase(root), here, lambda text: None)
         assert isinstance(oracle, ProjectOracle)
@@ -122,15 +130,6 @@ class _Project:
                 f"{socket.gethostname()} has no sandbox.",
                 "Install bubblewrap or Docker there, or use a kernel with Landlock.",
             )
-
-    def _unpacked(self, sent: bytes) -> Path:
-        # Held as long as the oracle, and open to the sandbox's own user, which a folder of `tempfile` is not.
-        self._folder = tempfile.TemporaryDirectory(prefix="rtc-project-")
-        folder = Path(self._folder.name)
-        folder.chmod(0o755)
-        with tarfile.open(fileobj=io.BytesIO(sent), mode="r:gz") as archive:
-            archive.extractall(folder, filter="data")
-        return next(folder.iterdir())
 
 
 @dataclass(frozen=True)

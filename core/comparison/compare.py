@@ -100,16 +100,7 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
             f"Run {first.id} is on {_source(first)}, run {second.id} on {_source(second)}.",
             "Compare runs on one project.",
         )
-    _check_measured_alike(first, second)
-
-
-def _source(run: RunRow) -> str:
-    benchmark = _object(run.config_json).get("benchmark") or {}
-    return str(benchmark.get("file") or run.project_root)
-
-
-def _check_measured_alike(first: RunRow, second: RunRow) -> None:
-    """Raise UserError where the headline of one run cannot be held against that of the other."""
+    # The headline of one run must be measured as that of the other.
     kind = task(first.task)
     measured_by = [path.split(".") for path in kind.measured_by]
     used = [[_object(run.config_json).get(part, {}).get(name) for part, name in measured_by] for run in (first, second)]
@@ -120,6 +111,11 @@ def _check_measured_alike(first: RunRow, second: RunRow) -> None:
             f"{', another file' if used[0][0] == used[1][0] else ''}.",
             f"Compare runs that measure {title} by the same model.",
         )
+
+
+def _source(run: RunRow) -> str:
+    benchmark = _object(run.config_json).get("benchmark") or {}
+    return str(benchmark.get("file") or run.project_root)
 
 
 def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:

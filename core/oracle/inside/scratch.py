@@ -63,20 +63,15 @@ def remove(folder: str, name: str) -> None:
             with os.scandir(path) as entries:
                 below = list(entries)
             for entry in below:
-                pending += _cleared(folder, entry)
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        os.chmod(entry.path, 0o700)
+                        moved = os.path.join(folder, ".removed-" + os.urandom(8).hex())
+                        os.rename(entry.path, moved)
+                        pending.append(moved)
+                    else:
+                        os.unlink(entry.path)
             os.rmdir(path)
-
-
-def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
-    with contextlib.suppress(OSError):
-        if not entry.is_dir(follow_symlinks=False):
-            os.unlink(entry.path)
-            return []
-        os.chmod(entry.path, 0o700)
-        moved = os.path.join(folder, ".removed-" + os.urandom(8).hex())
-        os.rename(entry.path, moved)
-        return [moved]
-    return []
 
 
 def unescaped(point: bytes) -> bytes:

@@ -101,7 +101,20 @@ def _opened(
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
     if image is not None and name != "docker":
         raise SandboxError(f"The sandbox {name} cannot use an image.", "Use `--sandbox docker`, or give no image.")
-    sandbox = _made(name, image, notice, install, poll)
+    sandbox: Sandbox
+    # Imported one at a time: docker-py takes a while to import, and not every user has it at hand.
+    if name == "docker":
+        from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
+
+        sandbox = DockerSandbox(image, install, notice, poll)
+    elif name == "bubblewrap":
+        from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
+
+        sandbox = BubblewrapSandbox()
+    else:
+        from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox, Unconfined
+
+        sandbox = LandlockSandbox() if name == "landlock" else Unconfined()
     if image is None and name != "none":
         self_check(sandbox)
     if name == "none":
@@ -109,22 +122,3 @@ def _opened(
     elif Claim.BOUNDED_MEMORY not in sandbox.claims:
         notice(f"Sandbox {name}: {sandbox.detail}.")
     return sandbox
-
-
-def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, poll: Poll) -> Sandbox:
-    """Import one at a time: docker-py takes a while to import, and not every user has it at hand."""
-    if name == "docker":
-        from rtc_inspector.core.oracle.sandbox.docker_sandbox import DockerSandbox
-
-        return DockerSandbox(image, install, notice, poll)
-    if name == "bubblewrap":
-        from rtc_inspector.core.oracle.sandbox.bubblewrap import BubblewrapSandbox
-
-        return BubblewrapSandbox()
-    if name == "landlock":
-        from rtc_inspector.core.oracle.sandbox.guarded import LandlockSandbox
-
-        return LandlockSandbox()
-    from rtc_inspector.core.oracle.sandbox.guarded import Unconfined
-
-    return Unconfined()

@@ -125,7 +125,14 @@ def confine(plan: Confinement) -> int:
     """Give up every right but those of `plan`; return the descriptor on which the guardian is asked. Raises OSError."""
     version = plan["abi"]
     _prctl(38, 1)  # no new privileges: neither setuid programs nor file capabilities count from now on
-    _drop_capabilities()
+    # Give up what root of a container still has; who has nothing loses nothing.
+    for capability in range(64):
+        with suppress(OSError):
+            _prctl(24, capability)  # the bounding set
+    with suppress(OSError):
+        _prctl(47, 4)  # the ambient set
+    if _libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)):
+        raise OSError(ctypes.get_errno(), "capset")
     ruleset = _ruleset(plan, version)
     _call(_RESTRICT, ruleset, 0)
     os.close(ruleset)
@@ -135,16 +142,6 @@ def confine(plan: Confinement) -> int:
 def _prctl(option: int, value: int) -> None:
     if _libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-def _drop_capabilities() -> None:
-    for capability in range(64):
-        with suppress(OSError):
-            _prctl(24, capability)  # the bounding set
-    with suppress(OSError):
-        _prctl(47, 4)  # the ambient set
-    if _libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)):
-        raise OSError(ctypes.get_errno(), "capset")
 
 
 # ------------------------------------------------------------------ Landlock

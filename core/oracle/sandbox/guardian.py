@@ -124,8 +124,14 @@ def _end_all() -> None:
 
 def _descendants() -> list[int]:
     """Return all processes below this one that are still alive or not reaped."""
-    if Path("/proc/thread-self/children").exists():
-        return _by_children()
+    found = [os.getpid()]
+    if Path("/proc/thread-self/children").exists():  # the list that each thread has, where the kernel keeps such
+        for process in found:  # grows while it is gone through
+            with contextlib.suppress(OSError):
+                for task in Path(f"/proc/{process}/task").iterdir():
+                    with contextlib.suppress(OSError):
+                        found += map(int, Path(task, "children").read_text().split())
+        return found[1:]
     parents = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -133,20 +139,8 @@ def _descendants() -> list[int]:
                 # The name in brackets may hold anything, brackets included.
                 fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
                 parents[int(entry.name)] = int(fields[1])
-    found = [os.getpid()]
     for above in found:  # grows while it is gone through
         found += [process for process, parent in parents.items() if parent == above]
-    return found[1:]
-
-
-def _by_children() -> list[int]:
-    """Return the same by the list that each thread has of its children, where the kernel keeps such."""
-    found = [os.getpid()]
-    for process in found:  # grows while it is gone through
-        with contextlib.suppress(OSError):
-            for task in Path(f"/proc/{process}/task").iterdir():
-                with contextlib.suppress(OSError):
-                    found += map(int, Path(task, "children").read_text().split())
     return found[1:]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -25,21 +24,14 @@ class Tail:
     """Keeps the last `KEPT` bytes of a stream, however much that was; thread-safe."""
 
     def __init__(self) -> None:
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self._lock = Lock()
+        self._data, self._lock = b"", Lock()
 
     def add(self, data: bytes) -> None:
         with self._lock:
-            self._chunks.append(data[-KEPT:])
-            self._size += len(self._chunks[-1])
-            while self._size - len(self._chunks[0]) >= KEPT:
-                self._size -= len(self._chunks.popleft())
+            self._data = (self._data + data)[-KEPT:]
 
     def text(self) -> str:
-        with self._lock:
-            data = b"".join(self._chunks)
-        return data[-KEPT:].decode(errors="replace")
+        return self._data.decode(errors="replace")
 
 
 class Process(ABC):
