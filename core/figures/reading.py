@@ -71,21 +71,16 @@ def bins(figure: Histogram) -> list[Bin]:
         placed: list[list[Observation]] = [[] for _ in edges]
         for value, each in zip(values, figure.values, strict=True):
             if each.group == group:
-                placed[_bin_of(value, edges)].append(each)
+                # The last bin holds its upper end, and values outside of the axis go to its ends.
+                low, width = edges[0][0], edges[0][1] - edges[0][0]
+                at = math.floor((value - low) / width + 1e-9) if width else distinct.index(value)
+                placed[min(len(edges) - 1, max(0, at))].append(each)
         total = sum(map(len, placed))
         for (low, high), part in zip(edges, placed, strict=True):
             if part:
                 links = tuple(each.link for each in part if each.link is not None)
                 found.append(Bin(low, high, group, len(part), len(part) / total, links))
     return found
-
-
-def _bin_of(value: float, edges: Sequence[tuple[float, float]]) -> int:
-    """Return the bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
-    if edges[0][0] == edges[0][1]:
-        return next(at for at, (low, _) in enumerate(edges) if low == value)
-    low, width = edges[0][0], edges[0][1] - edges[0][0]
-    return min(len(edges) - 1, max(0, math.floor((value - low) / width + 1e-9)))
 
 
 def groups_of(figure: Histogram | Bars) -> list[str]:

@@ -100,16 +100,6 @@ class Zygote:
             raise ZygoteDied(self._death()) from error
 
     def _receive(self, deadline: float, poll: Poll) -> Reply:
-        while b"\n" not in self._rest:
-            self._rest += self._read(deadline, poll)
-        line, self._rest = self._rest.split(b"\n", 1)
-        try:
-            reply: Reply = json.loads(line)
-        except ValueError as error:
-            raise ZygoteDied("it answered something unreadable") from error
-        return reply
-
-    def _read(self, deadline: float, poll: Poll) -> bytes:
         def some(step: float) -> bytes | None:
             if select.select([self._process.stdout], [], [], step)[0]:
                 return os.read(self._process.stdout.fileno(), 1 << 16)
@@ -117,13 +107,20 @@ class Zygote:
                 raise ZygoteDied("it stopped answering")
             return None
 
+        while b"\n" not in self._rest:
+            try:
+                data = wait_for(some, poll)
+            except (OSError, ValueError) as error:
+                raise ZygoteDied(self._death()) from error
+            if not data:
+                raise ZygoteDied(self._death())
+            self._rest += data
+        line, self._rest = self._rest.split(b"\n", 1)
         try:
-            data = wait_for(some, poll)
-        except (OSError, ValueError) as error:
-            raise ZygoteDied(self._death()) from error
-        if not data:
-            raise ZygoteDied(self._death())
-        return data
+            reply: Reply = json.loads(line)
+        except ValueError as error:
+            raise ZygoteDied("it answered something unreadable") from error
+        return reply
 
     def _death(self) -> str:
         status = self._process.wait(1.0)

@@ -114,15 +114,12 @@ def _lines(lines: Sequence[str], node: ast.stmt, indent: str) -> str:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         first = node.decorator_list[0].lineno - 1
     line = lines[first]
-    if line[: len(line) - len(line.lstrip())] != indent or _shares(lines, node):
+    behind = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode().strip()
+    before = lines[node.lineno - 1].encode()[: node.col_offset].decode().strip()
+    shared = before or (behind and not behind.startswith("#"))
+    if line[: len(line) - len(line.lstrip())] != indent or shared:
         return "\n".join(indent + line for line in ast.unparse(node).split("\n"))
     return "\n".join(lines[first : node.end_lineno])
-
-
-def _shares(lines: Sequence[str], node: ast.stmt) -> bool:
-    last = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset or 0 :].decode().strip()
-    before = lines[node.lineno - 1].encode()[: node.col_offset].decode().strip()
-    return bool(before) or bool(last and not last.startswith("#"))
 
 
 def _indent(lines: Sequence[str], node: ast.stmt) -> str:

@@ -449,36 +449,32 @@ class BubblewrapSandbox:
         except OSError as error:
             remedy = "Try again, or use Docker."
             raise SandboxError(f"No control group can be made any more: {error}.", remedy) from error
-        try:
-            return self._start(launch, hold)
-        except BaseException:
-            hold.free()
-            raise
-
-    def _start(self, launch: Launch, hold: Hold) -> Process:
-        shown = visible(launch.readonly, self._system.covers)
-        identity, become = own_user(), list[str]()
-        if platform.is_root():
-            user = inside_user(Path(launch.cwd))
-            shown = readable(shown, user)
-            hold.namespace = MappedNamespace(user, INSIDE)
-            identity, become = mapped_user(), become_inside()
-        with ExitStack() as stack:
+        with ExitStack() as on_error, ExitStack() as stack:
+            on_error.callback(hold.free)
+            shown = visible(launch.readonly, self._system.covers)
+            identity, become = own_user(), list[str]()
+            if platform.is_root():
+                user = inside_user(Path(launch.cwd))
+                shown = readable(shown, user)
+                hold.namespace = MappedNamespace(user, INSIDE)
+                identity, become = mapped_user(), become_inside()
             accounts = account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
             files = {stack.enter_context(platform.memory_file(text)).fileno(): name for name, text in accounts.items()}
             words = arguments(launch, self._system, shown, files, identity)
             program = [*become, *self._limits(launch.limits), *launch.argv]
-            return self._spawn(hold, [*words, "--", *program], files)
+            process = self._spawn(hold, [*words, "--", *program], files)
+            on_error.pop_all()
+            return process
 
     def _spawn(self, hold: Hold, words: Iterable[str], descriptors: Iterable[int]) -> Process:
         """Start bwrap and learn from it which process is PID 1 inside. Raises SandboxError."""
         reading, writing = os.pipe()
-        with os.fdopen(reading, "rb") as told:
+        with os.fdopen(reading, "rb") as answer:
             with os.fdopen(writing, "wb"):
                 command = [*hold.command, self._program, "--info-fd", str(writing), *words]
                 process = LocalProcess(command, (writing, *descriptors), end=hold.end, after=hold.free)
             try:
-                hold.take(int(json.load(told)["child-pid"]))
+                hold.take(int(json.load(answer)["child-pid"]))
             except (ValueError, KeyError) as error:  # bwrap gave up
                 process.close()
                 last = process.stderr_tail().strip().splitlines()[-1:] or ["bwrap ended without a word"]
