@@ -96,7 +96,8 @@ class Reporter:
         self._signature = signature_in(getattr(report, "user_properties", ())) or self._signature
         if report.when == "teardown" or not report.passed:
             printed = "".join(text for name, text in report.sections if name.startswith("Captured std"))
-            self._printed = max(self._printed, printed, key=len)
+            if len(printed) > len(self._printed):
+                self._printed = printed
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Send the test's result; stop the process at the first failure when only a verdict is wanted."""
@@ -151,8 +152,11 @@ ORDER = ("error", "failed", "skipped", "xfailed", "xpassed", "passed")
 
 def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
     """Return the worst of a test's phases with its message; a test without any call is an error."""
-    ranked = [part for part in parts if part[0] in ORDER]
-    return min(ranked, key=lambda part: ORDER.index(part[0]), default=("error", "The test reported nothing."))
+    for outcome in ORDER:  # without any built-in function, which a candidate could replace
+        for kind, message in parts:
+            if kind == outcome:
+                return outcome, message
+    return "error", "The test reported nothing."
 
 
 class Canary(pytest.Item):
