@@ -232,13 +232,19 @@ def test_nothing_outlives_the_program(sandbox: Sandbox) -> None:
 
 def traces(project: Path) -> dict[str, object]:
     """What this process has lying about on the machine."""
-    links = []
+    links, own = [], f"rtc-inspector-{os.getpid()}-"
     for entry in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
             links.append(str(entry.readlink()))
     return {
         "temporary": set(Path("/tmp").glob(f"rtc-inspector-*{os.getpid()}-*")),
-        "groups": set(Path("/sys/fs/cgroup").glob(f"**/rtc-inspector-{os.getpid()}-*")),
+        # Not by `glob`, which fails where another process removes a group of its own meanwhile.
+        "groups": {
+            Path(folder, name)
+            for folder, names, _ in os.walk("/sys/fs/cgroup")
+            for name in names
+            if name.startswith(own)
+        },
         "mounts": Path("/proc/self/mountinfo").read_text().count(str(project)),
         "descriptors": len([link for link in links if "pipe" in link or "socket" in link]),
         "threads": sorted(thread.name for thread in threading.enumerate()),
