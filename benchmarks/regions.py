@@ -17,7 +17,7 @@ import numpy as np
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import LANGUAGES
 from rtc_inspector.core.regions.candidates import enumerate_candidates, parse_blocks
-from rtc_inspector.core.regions.sampling import covered_characters, draw, weigh
+from rtc_inspector.core.regions.sampling import draw, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Codebase, Region
@@ -63,7 +63,9 @@ def choices(codebase: Codebase, weighed: Sequence[Region]) -> dict[str, object]:
     weights = np.array([region.weight for region in weighed])
     lengths = np.array([len(region.span) for region in weighed], dtype=float)
     containing, overlapping = neighbours(weighed)
-    difference = abs(weights.sum() - covered_characters(weighed))
+    difference = abs(
+        weights.sum() - len({(each.path, at) for each in weighed for at in range(each.span.start, each.span.end)})
+    )
     sample = list(islice(draw(weighed, 0, allow_overlap=True), 100))
     overlaps = sum(
         any(other is not r and other.path == r.path and other.span.overlaps(r.span) for other in sample) for r in sample
