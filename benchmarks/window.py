@@ -315,7 +315,7 @@ def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:
 
 def _diff(app) -> dict[str, float]:  # type: ignore[no-untyped-def]
     """Two files of 10,000 lines."""
-    from rtc_inspector.ui.panels.diff import DiffPanel
+    from rtc_inspector.ui.panels.sample_tabs import DiffPanel
 
     before = [f"    value_{n} = compute({n}, other={n % 7})" for n in range(10_000)]
     after = [line.replace("other", "another") if n % 9 == 0 else line for n, line in enumerate(before) if n % 13]

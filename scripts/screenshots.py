@@ -24,7 +24,7 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.window.comparing import proposed
+from rtc_inspector.ui.window.pages import proposed
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)

@@ -16,8 +16,7 @@ from rtc_inspector import resources
 from rtc_inspector.core.kinds import kind_of
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.ui.background.gateway import Gateway, Scribe
-from rtc_inspector.ui.background.turns import IdleWork
+from rtc_inspector.ui.background.gateway import Gateway, IdleWork, Scribe
 from rtc_inspector.ui.labels.controls import name_keys
 from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
@@ -25,26 +24,22 @@ from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from rtc_inspector.ui.run.lists import RunLists
 from rtc_inspector.ui.run.models import ModelList
-from rtc_inspector.ui.run.own_run import ByHand, OwnRun
-from rtc_inspector.ui.run.queue import Queueing
+from rtc_inspector.ui.run.own_runs import ByHand, OwnRun, Queueing
 from rtc_inspector.ui.run.recorded import Recorded
 from rtc_inspector.ui.run.starting import Starting
+from rtc_inspector.ui.shell.bars import NoticeText, Offer
 from rtc_inspector.ui.shell.fields import Choice
-from rtc_inspector.ui.shell.notices import NoticeText, Offer
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Welcome
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
 from rtc_inspector.ui.style.theme import SPACE
-from rtc_inspector.ui.window.auditing import Auditing
-from rtc_inspector.ui.window.big_figures import BigFigures
 from rtc_inspector.ui.window.browsing import Browsing
-from rtc_inspector.ui.window.comparing import Comparing
 from rtc_inspector.ui.window.guide import Guide
 from rtc_inspector.ui.window.label_desk import LabelDesk
 from rtc_inspector.ui.window.opening import Dropping, Opening, OpenMenus
+from rtc_inspector.ui.window.pages import Auditing, BigFigures, Comparing, Reporting
 from rtc_inspector.ui.window.preferences import Preferences, keys_of_views, tour_steps
-from rtc_inspector.ui.window.reporting import Reporting
 from rtc_inspector.ui.window.searching import Searching
 from rtc_inspector.ui.window.window_actions import PANES, WindowActions, theme_menu
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -52,10 +47,8 @@ from rtc_inspector.ui.window.window_parts import WindowParts
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
 
-PATIENCE = 2.5
-"""Seconds a closing window waits for its run to end."""
-CHECK = 50
-"""Milliseconds between two looks whether it has."""
+PATIENCE = 2.5  # seconds a closing window waits for its run to end
+CHECK = 50  # milliseconds between two looks whether it has
 DEMO = (
     "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
     "fail, which is what a low score looks like. A small model made for code does better. Of the regions drawn, the "
@@ -64,12 +57,10 @@ DEMO = (
 CODER = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
 """Asked for by the user alone; the dialog says its size again as it comes."""
-TITLE_BAR = 40
-"""Pixels left to a window manager's frame on a screen as small as the window wants to be."""
+TITLE_BAR = 40  # pixels left to a window manager's frame on a screen as small as the window wants to be
 DEMO_OFFER, CAUTION = "demo", "caution"
 """Key of an offer about the demo alone, and topic of a notice about the database that is open."""
-MODEL = "model"
-"""Topic of the notice that a chosen model cannot be used."""
+MODEL = "model"  # topic of the notice that a chosen model cannot be used
 
 
 class MainWindow(QMainWindow):
@@ -162,7 +153,6 @@ class MainWindow(QMainWindow):
         self.commands["resume"].setEnabled(False)
 
     def _offer_commands(self) -> None:
-        """Join every action with who carries it out: parts offer what they can do by the action's name."""
         parts = self.parts
         for part in (
             parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.searching,
@@ -215,11 +205,10 @@ class MainWindow(QMainWindow):
             self.commands[f"pane-{name}"].setChecked(name not in self.parts.folded)
 
     def _use_model(self, path: Path) -> None:
-        said = NoticeText(f"{path.name} is the forward model from now on.")
-        self.models.add(path, then=lambda: self.parts.notices.say(said))
+        notice = NoticeText(f"{path.name} is the forward model from now on.")
+        self.models.add(path, then=lambda: self.parts.notices.say(notice))
 
     def greet(self) -> None:
-        """Show the tour the first time that there is something to see."""
         if not self.remembered.toured and self.parts.shows_views:
             self.preferences.show_tour()
 
@@ -248,13 +237,11 @@ class MainWindow(QMainWindow):
         self.inspection.open(database, Wanted(root=str(root) if root else None))
 
     def open_project(self, root: Path) -> None:
-        """Open a project folder, or a file of problems or cells, with its newest run if the database has one."""
         self.opening.open_project(root)
 
     # ---- this window's run
 
     def start_run(self, settings: RunSettings | None = None) -> bool:
-        """Start a run on the open project; while one is at work, let it wait for its turn."""
         if isinstance(settings, RunSettings):
             self.control.adopt(settings)
             self.models.search()
@@ -282,10 +269,9 @@ class MainWindow(QMainWindow):
     def _offer_coder(self) -> None:
         if self._offers_coder:
             self._offers_coder = False
-            self.parts.offers.offer(Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
-
-    def _fetch_coder(self) -> None:
-        self.models.ask_download(CODER)
+            self.parts.offers.offer(
+                Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, lambda: self.models.ask_download(CODER)), ("Go on without", None)))
+            )
 
     def resume_run(self, run_id: int) -> None:
         database, overview = self.inspection.database, self.inspection.overview
@@ -318,7 +304,6 @@ class MainWindow(QMainWindow):
         self._name_window()
 
     def _name_window(self) -> None:
-        """Name the window after the project, or the file that it was generated from."""
         run, root, project = self.inspection.run, self.inspection.looked_at.project, self.project
         file = origin_of(root).file if root is not None and project.codebase is not None else ""
         if file and Path(file).exists():
@@ -332,16 +317,12 @@ class MainWindow(QMainWindow):
         if overview.run is not None and not self.labelling.blind:
             kind = kind_of(overview.run.task)
             self.commands["describe"].setEnabled(kind is not None and kind.describable)
-        self._offer_unfinished(overview)
-        self.queueing.note_runs(overview.runs)
-
-    def _offer_unfinished(self, overview: Overview) -> None:
-        """Offer once for each database the runs in it that did not finish."""
         database = self.inspection.database
         if database is not None and database != self._offered and self.inspection.stored:
             self._offered = database
             self.inspection.ask("caution", _caution, self._say_caution, of_run=False)
             self.queueing.offer_unfinished(overview.runs, database, self.run_lists.show_all)
+        self.queueing.note_runs(overview.runs)
 
     def _say_caution(self, caution: str) -> None:
         if caution:
@@ -355,9 +336,9 @@ class MainWindow(QMainWindow):
         self._fit_task()
         file = origin_of(root).file
         # Who opened a benchmark knows nothing of the folder made from it.
-        known = Path(file) if file and Path(file).exists() else root
-        self.remembered.add_project(known)
-        self._show_project_name(known)
+        place = Path(file) if file and Path(file).exists() else root
+        self.remembered.add_project(place)
+        self._show_project_name(place)
 
     def _warn_of_model(self, problem: str) -> None:
         self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL, everywhere=True))
@@ -424,7 +405,6 @@ class MainWindow(QMainWindow):
             self._question = None
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        """Stop the run first, without freezing; it can be resumed."""
         at_work = self.control.run_on is not None and self.control.coordinator.run_id is not None
         app = QGuiApplication.instance()
         ends = isinstance(app, QGuiApplication) and app.isSavingSession()

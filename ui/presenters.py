@@ -1,30 +1,30 @@
-"""How items of each kind are shown: heading, where their code stands, what judges them, their trace and their diff.
+"""How items of each kind and runs are shown: heading, code, what judges them, trace, diff; how a run was made.
 
 Views ask the presenter of an item and know no kind themselves. An item need not have a file or a line.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from pkgutil import resolve_name
+from typing import Any
 
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, task
+from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, noun, task
 from rtc_inspector.core.metrics.metric import metric
-from rtc_inspector.core.store.rows import ItemRow, SampleRow
+from rtc_inspector.core.settings.words import flat, words_of
+from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
 from rtc_inspector.ui.diff.lines import PAIR, Sides
 
-COMMIT = "commit"
-"""Under this name of its origin an edit out of a history has its commit."""
-MARK = "^:"
-"""As git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent."""
+COMMIT = "commit"  # under this name of its origin an edit out of a history has its commit
+MARK = "^:"  # as git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent
 
-RECITES_FROM = 0.3
-"""Share of the code repeated verbatim from which a description is marked."""
+RECITES_FROM = 0.3  # share of the code repeated verbatim from which a description is marked
 
 
 class Presenter:
@@ -39,7 +39,6 @@ class Presenter:
     sides: Sides = PAIR
 
     def heading(self, item: ItemRow) -> str:
-        """`file:first–last`, or the item's key where it stands in no file of the user's."""
         if not item.has_file:
             return item.key
         several = item.end_line != item.start_line
@@ -47,11 +46,9 @@ class Presenter:
         return f"{item.path}:{lines}"
 
     def listed(self, item: ItemRow) -> str:
-        """Return what the item is called in a list: its file, or its key."""
         return item.file
 
     def headline(self, item: ItemRow) -> tuple[str, str]:
-        """Return the headline measure with its value, and what it rests on."""
         kind = task(item.task)
         measure, value = kind.measure(kind.headline), item.headline
         tip = measure.tip
@@ -70,8 +67,8 @@ class Presenter:
         for name in kind.beside[:1]:
             if name in item.measures:
                 remark = kind.remark(item.measures)
-                said = f"{kind.measure(name).title} {item.measures[name]:.2f}"
-                return f"{said}, {remark}" if remark else said, f"{kind.measure(name).tip}."
+                figure = f"{kind.measure(name).title} {item.measures[name]:.2f}"
+                return f"{figure}, {remark}" if remark else figure, f"{kind.measure(name).tip}."
         value = item.measures.get(measure.name) if measure is not None else None
         if measure is None or value is None:
             return "", ""
@@ -79,7 +76,6 @@ class Presenter:
         return f"{measure.title} {value:+.2f}", f"{measure.tip}. {few}"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """Return what judges the item's code, and which tests those are: a dozen at most."""
         if not item.tests:
             return "whole suite", "These lines run at import: the whole suite judges them."
         names = ["Covered by:", *(as_known(item, test) for test in item.tests[:12])]
@@ -111,11 +107,9 @@ class EditPresenter(Presenter):
     sides = "new code", "predicted"
 
     def listed(self, item: ItemRow) -> str:
-        """Return the subject of the edit's commit, where it has one."""
         return item.origin.get("message", "").partition("\n")[0].strip() or item.file
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """Return the tests where the change has some, else the exact text."""
         if item.tests:
             return super().judged(item)
         return "exact match", "Passes when the new code comes back, white space at line ends aside."
@@ -137,7 +131,6 @@ class WordsPresenter(Presenter):
     sides = "asked", "made"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
-        """Return the tests where it came with some, else nothing but words."""
         return super().judged(item) if item.tests else ("no tests", "No tests came with it: only words are compared.")
 
 
@@ -233,8 +226,8 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
 def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
     if kind is None or not kind.remarks:
         return {}
-    said: Mapping[int, str] = resolve_name(kind.remarks)(samples)
-    return said
+    remarks: Mapping[int, str] = resolve_name(kind.remarks)(samples)
+    return remarks
 
 
 def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> SampleRow | None:
@@ -254,7 +247,6 @@ def sample_name(task: str, sample: SampleRow) -> str:
 
 
 def _named(task: str, role: str) -> RoleName | None:
-    """Return what a method calls its samples of a role; None for a method or role that is not known here."""
     kind = kind_of(task)
     return kind.roles.get(role) if kind is not None else None
 
@@ -315,3 +307,226 @@ def recites(sample: SampleRow) -> bool:
 def rebuilt(sample: SampleRow) -> bool:
     """Return whether a sample is code made from another sample; a baseline and a first solution come from the item."""
     return sample.form != Form.TEXT and sample.parent_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a badge shows: one character and a word or two."""
+
+    symbol: str
+    word: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.symbol} {self.word}"
+
+
+SIGNS = {
+    "pass": Sign("✓", "PASS"),
+    "fail": Sign("✗", "FAIL"),
+    "timeout": Sign("◷", "TIMEOUT"),
+    "out-of-memory": Sign("▣", "OUT OF MEMORY"),
+    "crash": Sign("✸", "CRASH"),
+    "syntax-error": Sign("⊘", "SYNTAX ERROR"),
+    "import-error": Sign("⊗", "IMPORT ERROR"),
+    "tampered": Sign("⚑", "TAMPERED"),
+    "not-executed": Sign("○", "NOT EXECUTED"),
+    "infrastructure": Sign("⚙", "NOT JUDGED"),
+    "passed": Sign("✓", "passed"),
+    "failed": Sign("✗", "failed"),
+    "error": Sign("✸", "error"),
+    "skipped": Sign("○", "skipped"),
+    "missing": Sign("?", "missing"),
+}
+"""Verdicts of samples in capitals, outcomes of single tests in small letters."""
+
+EXPLAINED = {
+    "pass": "All covering tests pass with this text.",
+    "fail": "At least one covering test fails with this text.",
+    "timeout": "The tests ran longer than they may.",
+    "out-of-memory": "The tests needed more memory than they may have.",
+    "crash": "The interpreter died while the tests ran.",
+    "syntax-error": "The text is not valid Python where it stands.",
+    "import-error": "The module cannot be imported with this text.",
+    "tampered": "The text interfered with the test framework.",
+    "not-executed": "No covering test ran this text.",
+    "infrastructure": "Our sandbox failed, not the model; it does not count.",
+}
+
+
+def sign(outcome: str) -> Sign:
+    """Return the sign of an outcome; one we do not know keeps its own name."""
+    return SIGNS.get(outcome, Sign("?", outcome.upper()))
+
+
+def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool = True) -> str:
+    """`✓ PASS`, `✗ FAIL 2 of 8`, or `✗ FAIL at 3 of 385` where judging stopped at the first failure.
+
+    `covering`: how many tests there are; 0 where that is not known. `going`: what has no verdict will get one.
+    """
+    if verdict is None:
+        return "… judging" if going else "○ not judged yet"
+    text = sign(verdict.outcome).text
+    # Only a failure has counts worth a place on a badge.
+    if verdict.outcome != "fail" or not verdict.tests_run or not covering:
+        return text
+    if _stopped_early(verdict, covering):
+        return f"{text} at {verdict.tests_run} of {covering:,}"
+    return f"{text} {verdict.tests_failed} of {verdict.tests_run}"
+
+
+def verdict_badge(verdict: VerdictRow | None, covering: int, *, going: bool) -> tuple[str, str, str]:
+    """Return the text, colour role and tip of the badge on a sample's card."""
+    tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
+    return verdict_text(verdict, covering, going=going), verdict_role(verdict), tip
+
+
+def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
+    """Return what a verdict means, as a sentence without full stop; of a failure also that no test was run after it."""
+    detail = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")
+    if verdict.outcome == "fail" and _stopped_early(verdict, covering):
+        detail += f"; judging stopped there, after {verdict.tests_run:,} of {covering:,} covering tests"
+    return detail
+
+
+def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
+    return verdict.tests_failed == 1 and 0 < verdict.tests_run < covering
+
+
+def outcome_role(outcome: str) -> str:
+    """Return the theme's colour role of a verdict's or a test's outcome."""
+    if outcome in {"pass", "passed"}:
+        return "good"
+    if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
+        return "neutral"
+    return "warn" if outcome in {"timeout", "out-of-memory", "tampered"} else "bad"
+
+
+def verdict_role(verdict: VerdictRow | None) -> str:
+    """Return the colour role of a verdict's badge."""
+    return "neutral" if verdict is None else outcome_role(verdict.outcome)
+
+
+Pairs = tuple[tuple[str, str], ...]
+Groups = tuple[tuple[str, Pairs], ...]  # heading, then pairs of name and value
+
+_SERVERS = {"endpoint": "Server of the forward model", "backward_endpoint": "Server of the backward model"}
+_TITLES = {
+    "region": "Region settings",
+    "edit": "Edit settings",
+    "oracle": "Oracle settings",
+    "generation": "Model settings",
+    **_SERVERS,
+}
+
+
+def provenance(run: RunRow) -> Groups:
+    """Return the groups in the order they are read: the run, its models, where it was judged, all settings.
+
+    A damaged record of models or settings is shown as far as it goes.
+    """
+    models, config = _json(run.model_json), _json(run.config_json)
+    forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
+    words = changed_words(run.task, str(config.pop("prompts", "")))
+    kind = kind_of(run.task)
+
+    def own(values: Mapping[str, Any], part: str = "") -> dict[str, Any]:
+        """Return what says something to runs of this method; to one that is not known here, everything."""
+        return {name: value for name, value in values.items() if kind is None or kind.has(f"{part}{name}")}
+
+    parts = {name: own(value, f"{name}.") for name, value in config.items() if isinstance(value, Mapping)}
+    flat = {
+        f"{noun(run.task)}s" if name == "regions" else name: value  # what is sampled is called by its name
+        for name, value in own(config).items()
+        if name not in parts and not (name in _SERVERS and value is None)
+    }
+    return (
+        ("Run", _run(run)),
+        ("Code and tests", _code(run)),
+        ("Forward model", _pairs(forward)),
+        ("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)),
+        ("Settings", _pairs(flat)),
+        *((("Words of the prompts", words),) if words else ()),
+        *((_TITLES.get(name, _words(name)), _pairs(part)) for name, part in parts.items() if part),
+    )
+
+
+def changed_words(task: str, own: str) -> Pairs:
+    """Return the texts of the prompts in which a person's words stand, by what they are."""
+    if not own:
+        return ()
+    given = dict(flat(words_of(task)))
+    return tuple((key.replace(".", " "), text) for key, text in flat(words_of(task, own)) if text != given.get(key))
+
+
+def as_text(groups: Groups) -> str:
+    """Return the groups as text, for the clipboard."""
+    lines = []
+    for title, pairs in groups:
+        lines += [title, *(f"  {name}: {value}" if name else f"  {value}" for name, value in pairs), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _run(run: RunRow) -> Pairs:
+    items = f"{noun(run.task)}s"
+    pairs = [
+        ("number", str(run.id)),
+        ("name", run.name),
+        ("status", run.status),
+        ("task", run.task),
+        ("seed", str(run.seed)),
+        ("started", _second(run.started_at)),
+        ("ended", _second(run.ended_at) if run.ended_at else "–"),
+        (items, f"{run.items_complete} of {run.items_expected}, {run.items_dropped} dropped"),
+        (f"{items} to draw from", "" if run.available is None else f"{run.available:,}"),
+        ("samples", f"{run.samples:,}"),
+        ("RTC Inspector", run.app_version),
+        ("notes", run.notes),
+    ]
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def _second(time: str) -> str:
+    return f"{time[:19].replace('T', ' ')} UTC"
+
+
+def _code(run: RunRow) -> Pairs:
+    revision = run.revision or "not under version control"
+    pairs = (
+        ("project", run.project_name),
+        ("folder", run.project_root),
+        ("revision", f"{revision}{' with uncommitted changes' if run.dirty else ''}"),
+        ("files", run.fingerprint),
+        ("judged by", run.sandbox),
+        ("image", run.image_digest),
+    )
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def _pairs(values: Mapping[str, Any]) -> Pairs:
+    return tuple((_words(name), _value(value)) for name, value in values.items())
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and abs(value) >= 100_000:
+        return f"{value:,}"
+    return str(value) if value != "" else "–"
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        return _mapping(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}

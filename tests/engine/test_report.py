@@ -37,7 +37,7 @@ from rtc_inspector.ui.report.page import (
     write_report,
 )
 from rtc_inspector.ui.report.svg import drawn
-from rtc_inspector.ui.shell.status_line import run_summary
+from rtc_inspector.ui.shell.bars import run_summary
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
 

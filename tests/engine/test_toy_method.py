@@ -22,7 +22,7 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.store.export import write_csv, write_jsonl
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.ui.provenance import provenance
+from rtc_inspector.ui.presenters import provenance
 from rtc_inspector.ui.report.page import write_report
 
 

@@ -14,7 +14,7 @@ from rtc_inspector.core.analyses.scores import scores
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.store.rows import Answers
 from rtc_inspector.ui.report.page import write_report
-from rtc_inspector.ui.shell.status_line import run_summary
+from rtc_inspector.ui.shell.bars import run_summary
 
 PROJECT_RUN = ["--forward-samples", "2", "--sandbox", "none", "--json"]
 

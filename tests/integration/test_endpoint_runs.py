@@ -26,7 +26,7 @@ from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.ui.provenance import provenance
+from rtc_inspector.ui.presenters import provenance
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}

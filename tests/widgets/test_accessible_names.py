@@ -34,17 +34,16 @@ from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.taxonomy import read_taxonomy
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.lists import RunsDialog
-from rtc_inspector.ui.run.queue import QueueDialog
+from rtc_inspector.ui.run.own_runs import QueueDialog
 from rtc_inspector.ui.run.starting import WordsDialog, Written
 from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
-from rtc_inspector.ui.shell.prompt_words import PromptWords
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
 from rtc_inspector.ui.shell.search import SearchDialog
+from rtc_inspector.ui.shell.setting_fields import PromptWords
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.window.help import HelpDialog
-from rtc_inspector.ui.window.preferences import SettingsDialog
+from rtc_inspector.ui.window.preferences import HelpDialog, SettingsDialog
 
 CONTROLS = (
     QAbstractButton,

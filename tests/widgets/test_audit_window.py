@@ -18,7 +18,7 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.window.auditing import scoring
+from rtc_inspector.ui.window.pages import scoring
 
 
 @pytest.fixture

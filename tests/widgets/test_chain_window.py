@@ -25,8 +25,8 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import presenter, trace
 from rtc_inspector.ui.report.page import render
 from rtc_inspector.ui.run.lists import _beside, _cells
+from rtc_inspector.ui.shell.bars import run_summary
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.status_line import run_summary
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 

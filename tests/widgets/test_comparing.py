@@ -30,7 +30,7 @@ from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK
-from rtc_inspector.ui.window.comparing import proposed
+from rtc_inspector.ui.window.pages import proposed
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from rtc_inspector.ui.diff.lines import split
-from rtc_inspector.ui.diff.pane_lines import PairLines, patch
-from rtc_inspector.ui.diff.rows import MOST_LINES, Kind, TextDiff, compare, marks
+from rtc_inspector.ui.diff.rows import MOST_LINES, Kind, PairLines, TextDiff, compare, marks, patch
 
 
 def kinds(diff: TextDiff) -> str:

@@ -15,7 +15,7 @@ from themes import wear
 from waiting import wait_until
 
 from rtc_inspector.ui.diff.pane import PAD, Pane
-from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.panels.sample_tabs import DiffPanel
 from rtc_inspector.ui.style.theme import DARK, LIGHT
 
 ORIGINAL = """if weight > limit:

@@ -14,10 +14,9 @@ from stored_run import shown
 from themes import wear
 
 from rtc_inspector.core.run.results import open_reader
-from rtc_inspector.ui.diff.pane_lines import ShownEdit
-from rtc_inspector.ui.diff.rows import EditDiff, compare_edit
-from rtc_inspector.ui.labels.subject import LabelSubject
-from rtc_inspector.ui.panels.diff import DiffPanel
+from rtc_inspector.ui.diff.rows import EditDiff, ShownEdit, compare_edit
+from rtc_inspector.ui.labels.panel import LabelSubject
+from rtc_inspector.ui.panels.sample_tabs import DiffPanel
 from rtc_inspector.ui.style.theme import DARK
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"

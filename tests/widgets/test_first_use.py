@@ -30,15 +30,14 @@ from rtc_inspector.core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Outcome, Span
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.presenters import verdict_detail, verdict_text
 from rtc_inspector.ui.report.page import write_report
 from rtc_inspector.ui.run.control import A_CHECK
-from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.bars import NoticeText, StatusLine
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 from rtc_inspector.ui.shell.run_dialog import PRESET, RunDialog
-from rtc_inspector.ui.shell.status_line import StatusLine
 from rtc_inspector.ui.shell.welcome import Welcome
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.style.outcomes import verdict_detail, verdict_text
 
 
 @pytest.fixture

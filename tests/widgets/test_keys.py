@@ -18,8 +18,7 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK, LIGHT
-from rtc_inspector.ui.window.help import HelpDialog
-from rtc_inspector.ui.window.preferences import keys_of_views
+from rtc_inspector.ui.window.preferences import HelpDialog, keys_of_views
 
 
 @pytest.fixture(scope="module")

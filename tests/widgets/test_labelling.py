@@ -26,8 +26,8 @@ from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 from rtc_inspector.core.taxonomy import read_taxonomy
 from rtc_inspector.ui.labels.queue import Asked, Labelled, QueueKind, make_queue
 from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.shell.bars import NoticeText, Offer
 from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
-from rtc_inspector.ui.shell.notices import NoticeText, Offer
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.window_actions import WHILE_BLIND

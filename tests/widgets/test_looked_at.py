@@ -35,8 +35,8 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.presenters import MARK
 from rtc_inspector.ui.reading.inspection import LookedAt, Wanted
+from rtc_inspector.ui.shell.bars import run_summary
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
-from rtc_inspector.ui.shell.status_line import run_summary
 from rtc_inspector.ui.style.appearance import Appearance
 
 CHANGES = 100

@@ -17,8 +17,7 @@ from waiting import wait_until
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.ui.diff.lines import level
 from rtc_inspector.ui.panels.pieces import Badge
-from rtc_inspector.ui.panels.roundtrip import AT_ONCE, RoundTripPanel
-from rtc_inspector.ui.panels.sample_cards import CARET, SampleCard, WritingCard
+from rtc_inspector.ui.panels.roundtrip import AT_ONCE, CARET, RoundTripPanel, SampleCard, WritingCard
 from rtc_inspector.ui.style.theme import DARK
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
 from rtc_inspector.ui.panels.run import RunPanel
-from rtc_inspector.ui.provenance import provenance
+from rtc_inspector.ui.presenters import provenance
 
 
 @pytest.fixture(scope="module")

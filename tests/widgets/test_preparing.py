@@ -17,7 +17,7 @@ from rtc_inspector.core.kinds import task
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Progress, TextStreamed
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.panels.preparing import Preparing
+from rtc_inspector.ui.panels.run import Preparing
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance

@@ -17,7 +17,7 @@ from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.project_file import ProjectFile
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
-from rtc_inspector.ui.shell.notices import NoticeBar
+from rtc_inspector.ui.shell.bars import NoticeBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
 

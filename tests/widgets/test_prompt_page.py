@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
 
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.words import words_of
-from rtc_inspector.ui.shell.prompt_words import PromptWords
 from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.setting_fields import PromptWords
 
 
 @pytest.mark.parametrize("task", ["synthesis", "editing"])

@@ -20,7 +20,7 @@ from rtc_inspector.core.run.events import Event
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.run.queue import QueueDialog, RunQueue
+from rtc_inspector.ui.run.own_runs import QueueDialog, RunQueue
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from rtc_inspector.ui.background.turns import Turns
+from rtc_inspector.ui.background.gateway import Turns
 
 
 def test_pieces_come_in_order_and_what_one_asks_for_comes_last(qapp: QApplication) -> None:

@@ -22,11 +22,11 @@ from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.run.models import find_models
+from rtc_inspector.ui.shell.bars import StatusLine, duration, score
 from rtc_inspector.ui.shell.fields import Choice, ChoiceBox
 from rtc_inspector.ui.shell.model_options import BUNDLED, with_models
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.status_line import StatusLine, duration, score
 from rtc_inspector.ui.style.tables import RIGHT
 from rtc_inspector.ui.window.searching import Places
 

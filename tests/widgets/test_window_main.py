@@ -31,7 +31,7 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK, current_theme
-from rtc_inspector.ui.window.help import HelpDialog
+from rtc_inspector.ui.window.preferences import HelpDialog
 
 
 @pytest.fixture(scope="module")

@@ -26,12 +26,11 @@ from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSett
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.run.models import ModelList, find_models
+from rtc_inspector.ui.shell.bars import NoticeBar, TopBar
 from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
 from rtc_inspector.ui.shell.model_options import BUNDLED, backward_value, endpoint_value, forward_value, with_models
-from rtc_inspector.ui.shell.notices import NoticeBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.top_bar import TopBar
 
 SERVER = EndpointSettings("http://127.0.0.1:8080/v1", "coder", key_variable="MY_KEY", concurrency=7, attempts=2)
 OTHER = EndpointSettings("http://127.0.0.1:9090/v1")

@@ -26,8 +26,7 @@ from rtc_inspector.ui.background.gateway import Gateway
 if TYPE_CHECKING:
     from rtc_inspector.core.run.many import SeriesFinished
 
-BATCH = 100
-"""Milliseconds between two batches."""
+BATCH = 100  # milliseconds between two batches
 
 Emit = Callable[[Event], None]
 Job = Callable[[Emit, Control], object]
@@ -153,7 +152,6 @@ class Coordinator(QObject):
         self._timer.timeout.connect(self._fetch)
 
     def begin(self, job: Job) -> bool:
-        """Start a job; False when one is at work."""
         if self.state is not RunState.IDLE:
             return False
         self._thread, self._end, self.run_id = _RunThread(job), None, None
@@ -164,7 +162,6 @@ class Coordinator(QObject):
         return True
 
     def toggle_pause(self) -> None:
-        """Hold the run after what is in flight, or let it go on."""
         if self._thread is None:
             return
         if self.state is RunState.PAUSED:
@@ -175,7 +172,6 @@ class Coordinator(QObject):
             self._become(RunState.PAUSED)
 
     def stop(self) -> None:
-        """End the run; what is stored stays and can be resumed."""
         if self._thread is not None and self.state is not RunState.STOPPING:
             self._become(RunState.STOPPING)
             self._gateway.submit("stop run", self._thread.stop)  # its end comes as an event of its own
@@ -196,24 +192,21 @@ class Coordinator(QObject):
         if batch:
             self.events.emit(batch)
         if ended:
-            self._finish(thread)
+            self._timer.stop()
+            thread.join()
+            self._thread = None
+            self._become(RunState.IDLE)
+            if thread.error is not None and not isinstance(thread.error, Cancelled):
+                self.failed.emit(thread.error)
+            elif thread.error is None:
+                self.answered.emit(thread.answer)
+            self.finished.emit(self._end)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, RunStarted | ItemReady):
             self.run_id = event.run_id
         elif isinstance(event, RunFinished):
             self._end = event
-
-    def _finish(self, thread: _RunThread) -> None:
-        self._timer.stop()
-        thread.join()
-        self._thread = None
-        self._become(RunState.IDLE)
-        if thread.error is not None and not isinstance(thread.error, Cancelled):
-            self.failed.emit(thread.error)
-        elif thread.error is None:
-            self.answered.emit(thread.answer)
-        self.finished.emit(self._end)
 
 
 def _drain(events: deque[Event]) -> list[Event]:

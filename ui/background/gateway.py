@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.types import Report
@@ -27,10 +29,8 @@ from rtc_inspector.core.types import Report
 if TYPE_CHECKING:
     from rtc_inspector.core.store.writer import Store
 
-
 T = TypeVar("T")
-WORKERS = 3
-"""Threads of the pool, at most."""
+WORKERS = 3  # threads of the pool, at most
 
 
 def ignore(answer: object) -> None:
@@ -68,7 +68,6 @@ class Errand(threading.Thread):
         self.error: Exception | None = None
 
     def run(self) -> None:
-        """Do the work and keep its answer, or the error that ended it; called by the thread."""
         try:
             self.answer = self._work(self._report)
         except Cancelled:
@@ -77,7 +76,6 @@ class Errand(threading.Thread):
             self.error = error
 
     def stop(self) -> None:
-        """End soon; what is done is kept."""
         self._stopping.set()
 
     def _report(self, stage: str, done: int, total: int) -> None:
@@ -108,7 +106,6 @@ class Gateway(QObject):
     _answered = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Start with an empty pool."""
         super().__init__(parent)
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="gateway")
         self._lanes: dict[str, ThreadPoolExecutor] = {}
@@ -151,7 +148,6 @@ class Gateway(QObject):
         return self._turn
 
     def cancel(self, key: str) -> None:
-        """Drop what is on its way for `key`."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
@@ -159,7 +155,6 @@ class Gateway(QObject):
         self._asked.pop(key, None)
 
     def own(self, thread: Stoppable) -> None:
-        """Stop and join `thread` at close."""
         # A window that is open for days starts many threads: those that ended are let go.
         self._owned = [each for each in self._owned if each.is_alive()]
         self._owned.append(thread)
@@ -169,7 +164,6 @@ class Gateway(QObject):
         self._farewells[lane] = farewell
 
     def busy(self) -> bool:
-        """Return whether an answer is still on its way."""
         return bool(self._waiting)
 
     def close(self, timeout: float = 2.0) -> bool:
@@ -177,7 +171,19 @@ class Gateway(QObject):
         self._closed = True
         for thread in self._owned:
             thread.stop()
-        self._shut_pools()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        # One by one, not all of a lane's: what `carry_out` promised must still be written there.
+        for future in self._waiting.values():
+            future.cancel()
+        for name, farewell in self._farewells.items():
+            # A lane in which nothing ever ran has nothing to say farewell to.
+            if name in self._lanes:
+                self._lanes[name].submit(farewell)
+        self._farewells.clear()
+        self._waiting.clear()
+        self._asked.clear()
+        for lane in self._lanes.values():
+            lane.shutdown(wait=False)
         # One deadline for all of them: three threads that hang must not take three times as long.
         deadline = time.monotonic() + timeout
         for thread in self._owned:
@@ -193,24 +199,7 @@ class Gateway(QObject):
             self._lanes[name] = ThreadPoolExecutor(1, thread_name_prefix=f"gateway-{name}")
         return self._lanes[name]
 
-    def _shut_pools(self) -> None:
-        """Take no more work, drop what waits, and say farewell in each lane; returns at once."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        # One by one, not all of a lane's: what `carry_out` promised must still be written there.
-        for future in self._waiting.values():
-            future.cancel()
-        for name, farewell in self._farewells.items():
-            # A lane in which nothing ever ran has nothing to say farewell to.
-            if name in self._lanes:
-                self._lanes[name].submit(farewell)
-        self._farewells.clear()
-        self._waiting.clear()
-        self._asked.clear()
-        for lane in self._lanes.values():
-            lane.shutdown(wait=False)
-
     def _run(self, key: str, turn: int, work: Callable[[], Any]) -> None:
-        """Do the work in a pool thread and post the answer."""
         try:
             answer = _Answer(key, turn, work())
         except Exception as error:
@@ -220,7 +209,6 @@ class Gateway(QObject):
 
     @Slot(object)
     def _deliver(self, answer: _Answer) -> None:
-        """Hand the answer over, on the main thread, if nobody asked again."""
         asked = self._asked.get(answer.key)
         if self._closed or asked is None or asked[0] != answer.turn:
             return
@@ -246,7 +234,6 @@ class Scribe:
 
     @property
     def busy(self) -> bool:
-        """Return whether something waits to be written."""
         return self._last is not None and not self._last.done()
 
     def prepare(self, database: Path) -> None:
@@ -267,7 +254,6 @@ class Scribe:
                 return
 
     def _open(self, database: Path) -> Store:
-        """Return the store of this file; called in the lane."""
         if self._store is None or self._store.path != database.resolve():
             from rtc_inspector.core.run.results import open_store  # in the lane: the window opens sooner
 
@@ -279,3 +265,101 @@ class Scribe:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+
+Work = Callable[[], object]
+
+
+class Turns(QObject):
+    """One piece for each turn of the event loop."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pending: deque[Work] = deque()
+        self._working = False
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._step)
+
+    def begin(self, *works: Work) -> None:
+        """Do the first now and the others in turn; what was still to do is done first."""
+        self.finish()
+        self._pending.extend(works)
+        self._step()
+        if self._pending:
+            self._timer.start()
+
+    def add(self, work: Work, wait: bool = False) -> None:
+        """Do all that is still to do, then this: now, or in turn where a piece of work asks for it or it can `wait`."""
+        # From inside a piece of work this waits its turn: to finish all there would do the pieces out of order.
+        self._pending.append(work)
+        if wait:
+            self._timer.start()
+        elif not self._working:
+            self.finish()
+
+    def finish(self) -> None:
+        while self._pending:
+            self._step()
+
+    def _step(self) -> None:
+        if not self._pending:
+            return
+        self._working = True
+        try:
+            self._pending.popleft()()
+        finally:
+            self._working = False
+        if not self._pending:
+            self._timer.stop()
+
+
+REST = 1.0  # seconds without a key or a move of the mouse until a piece is made
+PAUSE = 150  # milliseconds between two pieces, for keys and clicks
+INPUT = frozenset(
+    {
+        QEvent.Type.KeyPress,
+        QEvent.Type.MouseMove,
+        QEvent.Type.MouseButtonPress,
+        QEvent.Type.Wheel,
+        QEvent.Type.TouchUpdate,
+    }
+)
+
+
+class IdleWork(QObject):
+    """Does pieces of work one at a time, each after a second without a key or a move of the mouse over `window`."""
+
+    def __init__(self, window: QWidget, pieces: Iterable[Work]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._pieces: deque[Work] = deque(pieces)
+        self._touched = 0.0
+        self._timer = QTimer(self, interval=PAUSE)
+        self._timer.timeout.connect(self._step)
+
+    @property
+    def done(self) -> bool:
+        return not self._pieces
+
+    def begin(self) -> None:
+        """Begin with the pieces: what they need is loaded, and the user is given time to see the window first."""
+        screen = self._window.windowHandle()  # sees what is done by hand, and little else
+        if screen is not None and not self.done:
+            screen.installEventFilter(self)
+            self._touched = time.monotonic()
+            self._timer.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Note when the user last did something: pieces of work wait meanwhile."""
+        if event.type() in INPUT:
+            self._touched = time.monotonic()
+        return False
+
+    def _step(self) -> None:
+        if time.monotonic() - self._touched < REST:
+            return
+        # One piece at a time: widgets can be made in the window's own thread alone, which meanwhile hears no key.
+        self._pieces.popleft()()
+        if not self._pieces:
+            self._timer.stop()
+            self._window.windowHandle().removeEventFilter(self)

@@ -42,7 +42,6 @@ class SourceText:
         return self.text[self._starts[number] : self._ends[number]]
 
     def shown(self) -> str:
-        """Return the text that the editor gets: the same lines with one kind of end."""
         return BREAK.sub("\n", self.text).translate(_BREAKS_FOR_QT)
 
     def position(self, offset: int) -> Position:
@@ -75,8 +74,7 @@ def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
     return found
 
 
-TAB = 4
-"""Columns of a tab stop."""
+TAB = 4  # columns of a tab stop
 
 
 class OpenFile(NamedTuple):
@@ -132,11 +130,11 @@ class PlacedBlocks:
 
 def place(items: Iterable[ItemRow], source: SourceText) -> PlacedBlocks:
     """Find each region in the file as it is now."""
-    known = list(items)
-    found = anchors(known, source.text)
-    blocks = [_block(item, found[item.id], source) for item in known if item.id in found]
+    listed = list(items)
+    found = anchors(listed, source.text)
+    blocks = [_block(item, found[item.id], source) for item in listed if item.id in found]
     blocks.sort(key=lambda block: (block.first, -block.last))
-    return PlacedBlocks(tuple(blocks), tuple(item for item in known if item.id not in found))
+    return PlacedBlocks(tuple(blocks), tuple(item for item in listed if item.id not in found))
 
 
 def _block(item: ItemRow, at: int, source: SourceText) -> Block:
@@ -154,8 +152,8 @@ def indent_of(line: str) -> int:
 
 def _tag(item: ItemRow) -> str:
     figure = "" if item.headline is None else number(item.headline)
-    said = item.tally or figure or item.state.replace("waiting", "")
-    return f"by hand {said}".rstrip() if item.extra else said
+    tag = item.tally or figure or item.state.replace("waiting", "")
+    return f"by hand {tag}".rstrip() if item.extra else tag
 
 
 def at_line(blocks: Sequence[Block], line: int) -> Block | None:

@@ -25,7 +25,7 @@ from rtc_inspector.core.kinds import CONDITIONS, counted, task
 from rtc_inspector.core.run.considered import Considered, Fate
 from rtc_inspector.ui.code.blocks import TAB, Block, SourceText, at_line, indent_of
 from rtc_inspector.ui.diff.colouring import Highlight, TokenSpan
-from rtc_inspector.ui.style.controls import SELECTABLE, column
+from rtc_inspector.ui.style.controls import SELECTABLE, called, column
 from rtc_inspector.ui.style.fonts import fixed_font, interface_font
 from rtc_inspector.ui.style.region_state import RegionState, draw_mark, number, state_colour, state_words
 from rtc_inspector.ui.style.theme import SPACE, current_theme
@@ -71,17 +71,6 @@ def paint_block(painter: QPainter, canvas: Canvas, block: Block, selected: bool)
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
 
 
-def paint_outline(painter: QPainter, canvas: Canvas, lines: range) -> None:
-    """Draw which whole lines a selection comes to: a bar at the left and a dashed frame."""
-    top, height = canvas.top + lines.start * canvas.line_height, len(lines) * canvas.line_height
-    frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(QColor(current_theme().accent), 1.2, Qt.PenStyle.DashLine))
-    painter.drawRoundedRect(frame, RADIUS, RADIUS)
-    painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(current_theme().accent))
-
-
 def paint_tag(painter: QPainter, canvas: Canvas, block: Block, font: QFont, text_right: float) -> None:
     """Draw mark and tag at the right end of the block's first line, unless its code reaches there."""
     rect = canvas.rect(block)
@@ -104,11 +93,9 @@ def _share(state: RegionState, selected: bool) -> float:
     return base + (0.06 if selected else 0.0)
 
 
-LISTED = 6
-"""Candidates of one line that the card names."""
+LISTED = 6  # candidates of one line that the card names
 FILLING, OUTLINE = 0.06, 0.45
-DEEPEST = 4
-"""Fillings over each other; from there on it grows no darker."""
+DEEPEST = 4  # fillings over each other; from there on it grows no darker
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +119,7 @@ def _block(each: Considered, source: SourceText) -> CandidateBlock:
 
 
 def paint_candidates(
-    painter: QPainter,
-    canvas: Canvas,
-    blocks: Sequence[CandidateBlock],
-    lines: range,
-    drawn: Collection[int] = (),
+    painter: QPainter, canvas: Canvas, blocks: Sequence[CandidateBlock], lines: range, drawn: Collection[int] = ()
 ) -> None:
     """Draw those in view as dotted frames, the darker where the more of them lie over each other.
 
@@ -189,8 +172,7 @@ def _row(block: CandidateBlock) -> str:
     return f"{place} · {len(each.region.text)} characters{chance}: {each.why}"
 
 
-MOST_FIGURES = 4
-"""Further ones have no room on the card."""
+MOST_FIGURES = 4  # further ones have no room on the card
 
 
 class HoverCard(QFrame):
@@ -200,9 +182,8 @@ class HoverCard(QFrame):
         super().__init__(parent)
         self._room = parent
         self.setProperty("role", "popup")
-        self.title, self.scores, self.more = QLabel(), QLabel(), QLabel()
+        self.title, self.scores, self.more = QLabel(), QLabel(), called(QLabel(), role="muted")
         self.setFont(interface_font())
-        self.more.setProperty("role", "muted")
         margins = SPACE + 4, SPACE, SPACE + 4, SPACE
         self._column = column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
         self.hide()
@@ -254,8 +235,7 @@ class HoverCard(QFrame):
         self.move(max(left, room.left()), max(top, room.top()))
 
 
-HOVER_PAUSE = 350
-"""Milliseconds the mouse rests before the card opens."""
+HOVER_PAUSE = 350  # milliseconds the mouse rests before the card opens
 MARK, STRIP = 20, 14
 """Pixels of width: of a region's mark beside its first line, and of the strip that shows the whole file."""
 
@@ -278,18 +258,12 @@ class CodeEditor(QPlainTextEdit):
         self._card = HoverCard(self.viewport())
         self._highlight = Highlight(self)
         self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)
-        self._set_up()
-        self._connect()
-
-    def _set_up(self) -> None:
         self.setAccessibleName("Code")
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.use_font(fixed_font())
-
-    def _connect(self) -> None:
         # Not connected directly: `update` would take the rectangle of the text for one of the gutter.
         self.updateRequest.connect(lambda: self._gutter.update())
         self.blockCountChanged.connect(self._make_room)
@@ -308,7 +282,6 @@ class CodeEditor(QPlainTextEdit):
         self._make_room()
 
     def show_text(self, text: str, first_number: int = 1) -> None:
-        """Show a text whose first line has this number; regions and colours come after."""
         self.blocks, self._outlined, self._candidates = (), range(0), ()
         self.first_number = first_number
         self._highlight.set_tokens(())
@@ -333,18 +306,15 @@ class CodeEditor(QPlainTextEdit):
         self._repaint()
 
     def outline(self, lines: range) -> None:
-        """Mark lines (from 0) as what a selection comes to; an empty range marks none."""
         if lines != self._outlined:
             self._outlined = lines
             self._repaint()
 
     def selected_line(self) -> int:
-        """Return the line from which going to the next region starts: the selected region's, else the text cursor's."""
         chosen = next((block for block in self.blocks if block.item.id == self._selected), None)
         return chosen.first if chosen else self.textCursor().blockNumber()
 
     def show_line(self, line: int) -> None:
-        """Put the text cursor on a line and the line into the upper third, if it is not in view."""
         block = self.document().findBlockByNumber(line)
         self.setTextCursor(QTextCursor(block))
         visible = self.visible_lines()
@@ -384,7 +354,16 @@ class CodeEditor(QPlainTextEdit):
         for block in blocks:
             paint_block(painter, canvas, block, block.item.id == self._selected)
         if self._outlined:
-            paint_outline(painter, canvas, self._outlined)
+            top, height = (
+                canvas.top + self._outlined.start * canvas.line_height,
+                len(self._outlined) * canvas.line_height,
+            )
+            frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(current_theme().accent), 1.2, Qt.PenStyle.DashLine))
+            painter.drawRoundedRect(frame, RADIUS, RADIUS)
+            painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(current_theme().accent))
         painter.end()
         # The text has a painter of its own, and Qt allows but one at a time: hence a second one for the tags.
         super().paintEvent(event)
@@ -518,8 +497,8 @@ class HeatStrip(QWidget):
         self._editor = editor
         self.setFixedWidth(STRIP)
         self.setAccessibleName("What the run sampled from the whole file")
-        said = "What the run sampled from the whole file: a wide mark failed, a narrow one passed, a half full one"
-        self.setToolTip(f"{said} did both, a frame has no verdict; click to go there")
+        tip = "What the run sampled from the whole file: a wide mark failed, a narrow one passed, a half full one"
+        self.setToolTip(f"{tip} did both, a frame has no verdict; click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

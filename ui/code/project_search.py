@@ -9,10 +9,8 @@ from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.code.blocks import SourceText
 from rtc_inspector.ui.diff.lines import units
 
-MOST = 2_000
-"""Places found at most; more are not read by anybody."""
-_ROOM = 200
-"""Characters of a line that are kept, the match among them."""
+MOST = 2_000  # places found at most; more are not read by anybody
+_ROOM = 200  # characters of a line that are kept, the match among them
 
 
 @dataclass(frozen=True, slots=True)

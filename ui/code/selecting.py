@@ -18,8 +18,7 @@ from rtc_inspector.ui.style.controls import BAR, button, label, on_ground
 from rtc_inspector.ui.style.region_state import state_words, tests_said
 from rtc_inspector.ui.style.theme import SPACE
 
-REST = 150
-"""Milliseconds a selection stays as it is before it is looked at."""
+REST = 150  # milliseconds a selection stays as it is before it is looked at
 KEY = "selection"
 CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed (F6)"
 PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions (F7)"
@@ -56,7 +55,6 @@ class ProbeBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Put the sentence beside the place where there is room for all of it, else below."""
         shown = [part for part in (self.place, self.check, self.probe) if not part.isHidden()]
         room = self.width() - sum(part.sizeHint().width() + SPACE for part in shown) - 2 * SPACE
         below = self.said.fontMetrics().horizontalAdvance(self.said.text()) > room
@@ -65,7 +63,6 @@ class ProbeBar(QWidget):
             self._grid.addWidget(self.said, *((1, 0, 1, 4) if below else (0, 1, 1, 1)))
 
     def show_region(self, region: Region | None, said: str) -> None:
-        """Show whole statements, and what is known of them; None: what keeps the selection from being tried."""
         self.place.setText(_place(region) if region else "Nothing to try")
         self.say(said)
         self.check.setVisible(region is not None)
@@ -109,7 +106,6 @@ class Selecting(QObject):
         bar.probe_asked.connect(self.probe)
 
     def check(self) -> None:
-        """Ask what the tests say of the selection, or of the line with the cursor."""
         self._act(partial(self._ask, "Asking the tests…", self.check_asked))
 
     def probe(self) -> None:
@@ -121,7 +117,6 @@ class Selecting(QObject):
         asked.emit(region.path, region.span.start, region.span.end)
 
     def _act(self, act: Callable[[Region], None]) -> None:
-        """Act on the selected statements: now where they are known, else as soon as they are."""
         settled = not (self._rest.isActive() or self._looking)
         if self.region is not None and settled:
             act(self.region)
@@ -214,7 +209,6 @@ UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 
 def _snapped(file: SourceFile, span: Span) -> Region | str:
-    """Return the whole statements, or why there are none; in the background, where the parser is imported too."""
     from rtc_inspector.core.regions.candidates import snap
 
     if file.is_test:

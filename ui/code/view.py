@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import escape
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QTextCursor, QTextDocument
@@ -22,7 +23,7 @@ from rtc_inspector.ui.code.blocks import Block, OpenFile, PlacedBlocks, SourceTe
 from rtc_inspector.ui.code.editor import CodeEditor, lay_out
 from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
 from rtc_inspector.ui.diff.colouring import REST, tokenise
-from rtc_inspector.ui.presenters import MARK
+from rtc_inspector.ui.presenters import COMMIT, MARK, past_name, presenter
 from rtc_inspector.ui.style.controls import BAR, bind, button, column, field, label, on_ground, row, switch
 from rtc_inspector.ui.style.fonts import bold, elided_path
 from rtc_inspector.ui.style.region_state import region_state
@@ -215,7 +216,6 @@ class Candidates(QObject):
         self._codebase = codebase
 
     def set_sampling(self, sampling: Sampling | None) -> None:
-        """Take another run; None where its task draws no regions."""
         if sampling != self._sampling:
             self._sampling = sampling
             self._header.offer_candidates(sampling is not None)
@@ -244,7 +244,6 @@ class Candidates(QObject):
 def _consider(
     file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
 ) -> Sequence[Considered] | str:
-    """Return the candidates, or why there are none; runs in the background, where the parser is imported too."""
     from rtc_inspector.core.run.considered import considered
 
     if file.is_test:
@@ -257,15 +256,13 @@ def _consider(
 
 @lru_cache(maxsize=2)
 def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
-    """Return the kept coverage of the run's own files, or None where they have changed since."""
     from rtc_inspector.core.regions.coverage import kept_coverage
     from rtc_inspector.core.source.codebase import content_fingerprint
 
     return kept_coverage(fingerprint) if content_fingerprint(codebase) == fingerprint else None
 
 
-PAST_KEPT = 30
-"""Files of the history whose text is kept."""
+PAST_KEPT = 30  # files of the history whose text is kept
 STEPS = (
     ("Next region or edit", "next-region", "N", 1, False),
     ("Previous region or edit", "previous-region", "P", -1, False),
@@ -327,7 +324,6 @@ class CodeView(QWidget):
         }
 
     def set_codebase(self, codebase: Codebase | None) -> None:
-        """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self.candidates.set_codebase(codebase)
         self._texts = {path: each.text for path, each in self._files.items()} | self.past
@@ -348,7 +344,6 @@ class CodeView(QWidget):
         self.selecting.leave()
 
     def lend_text(self, path: str, text: str) -> None:
-        """Take the text of one file before the project's own come."""
         self._texts[path] = text
         if path == self.path:
             self._show(text, 1)
@@ -387,7 +382,6 @@ class CodeView(QWidget):
         self.file_opened.emit(path)
 
     def show_place(self, path: str, line: int, column: int, length: int) -> None:
-        """Open a file and select a part of a line; all from 0, in UTF-16 units."""
         self.open_file(path)
         self.editor.show_line(line)
         cursor = self.editor.textCursor()
@@ -471,8 +465,8 @@ class CodeView(QWidget):
         self.editor.set_blocks(placed.blocks)
         self.candidates.refresh()
         items = self._by_path.get(self.path, ())
-        known = next((item.key for item in items if not item.has_file), self.path)
-        self.header.show_file(known, placed, sum(not item.admitted for item in items), self._missing())
+        path = next((item.key for item in items if not item.has_file), self.path)
+        self.header.show_file(path, placed, sum(not item.admitted for item in items), self._missing())
 
 
 def present_path(name: str) -> str:
@@ -483,3 +477,98 @@ def present_path(name: str) -> str:
 def _order(name: str) -> tuple[str, str]:
     """Return a sort key for files in the order of the project's tree, past ones beside the present."""
     return present_path(name), name
+
+
+class CodeFeed(QObject):
+    """Of an edit the code view shows the old code, in its file as it was before the commit.
+
+    `item_asked` when the user chose a file that only items of the run tell about.
+    """
+
+    item_asked = Signal(int)
+
+    def __init__(self, code: CodeView, gateway: Gateway, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._code, self._gateway = code, gateway
+        self._items: Sequence[ItemRow] = ()
+        self._chosen: ItemRow | None = None
+        self._root = Path()
+
+    def set_items(self, items: Sequence[ItemRow], root: Path) -> None:
+        self._items, self._root = items, root
+        self._place_items()
+
+    def leave_run(self) -> None:
+        self._items, self._chosen = (), None
+        self._code.show_item(None)
+        self._code.set_items(())
+        self._leave_past()
+
+    def leave_project(self) -> None:
+        self._gateway.cancel("past file")
+        self._root = Path()
+        self._code.leave_project()
+
+    def _leave_past(self) -> None:
+        if MARK in self._code.path:
+            self._code.clear()
+
+    def show_item(self, item: ItemRow | None) -> None:
+        self._chosen = item
+        if item is None:
+            self._code.show_item(None)
+            self._leave_past()
+            self.show_some()
+            return
+        self._code.show_item(self._placed(item))
+        self._want(item)
+
+    def show_some(self, path: str = "") -> None:
+        """Show the first item's file when none is shown; where there is no item, the file at `path` if it is named."""
+        if not self._items and path and not self._code.path:
+            self._code.open_file(path)
+        if self._code.path or not self._items:
+            return
+        first = self._items[0]
+        self._code.open_file(self._placed(first).path)
+        self._want(first)
+
+    def open_file(self, path: str) -> None:
+        item = next((item for item in self._items if item.path == path), None)
+        if item is None or self._code.holds(path):
+            self._code.open_file(path)
+        else:
+            self.item_asked.emit(item.id)
+
+    def _place_items(self) -> None:
+        items = self._items
+        # Asked once, as a run has items of one kind: of 100,000 regions that stand where they stand each answer would
+        # be the same.
+        moved = bool(items) and (presenter(items[0]).past or not items[0].path)
+        self._code.set_items([self._placed(item) for item in items] if moved else items)
+
+    def _placed(self, item: ItemRow) -> ItemRow:
+        return presenter(item).code_shown(item, self._code.past)
+
+    def _want(self, item: ItemRow) -> None:
+        """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
+        commit, name = item.origin.get(COMMIT), past_name(item)
+        if presenter(item).past and commit and name not in self._code.past:
+            work = partial(_read, self._root, commit, item.path)
+            self._gateway.submit("past file", work, partial(self._take, name), _absent)
+
+    def _take(self, name: str, text: str) -> None:
+        self._code.lend_past(name, text)
+        self._place_items()
+        if self._chosen is not None:
+            self._code.show_item(self._placed(self._chosen))
+
+
+def _read(project: Path, commit: str, path: str) -> str:
+    from rtc_inspector.core.source.git import text_before
+
+    return text_before(project, commit, path)
+
+
+def _absent(error: Exception) -> None:
+    """Do nothing: the old code that is stored is shown alone."""

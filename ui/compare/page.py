@@ -17,9 +17,9 @@ from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.ui.compare import REFERENCE, STEPS
 from rtc_inspector.ui.compare.summary import Summary, place
 from rtc_inspector.ui.figures.feed import ExportButton
-from rtc_inspector.ui.panels.diff import DiffPanel
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
+from rtc_inspector.ui.panels.sample_tabs import DiffPanel
 from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, scored_against
 from rtc_inspector.ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
 from rtc_inspector.ui.style.fonts import TextSize

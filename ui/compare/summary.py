@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.comparison import Comparison, Pair, scatter
 from rtc_inspector.core.comparison.words import capital, run_words
-from rtc_inspector.core.figures import Link
+from rtc_inspector.core.figures import Link, Scatter
 from rtc_inspector.core.kinds import noun
-from rtc_inspector.ui.background.turns import Turns
+from rtc_inspector.ui.background.gateway import Turns
 from rtc_inspector.ui.figures.view import FigureView
 from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.shell.fields import window_words
@@ -297,10 +297,12 @@ class Summary(QWidget):
         self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
         self._comparison = comparison
-        # List, drawing and files in three turns of the loop: together they would hold the window up.
+        spots: list[Scatter] = []
+        # List, drawing and files in turns of the loop: together they would hold the window up.
         self._turns.begin(
             lambda: self.list.show_comparison(comparison),
-            lambda: self.scatter.show_figure(scatter(comparison)),
+            lambda: spots.append(scatter(comparison)),
+            lambda: self.scatter.show_figure(spots[0]),
             lambda: self.details.show_comparison(comparison),
         )
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pygments.token import Comment, Keyword, _TokenType
-from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextLayout
 from PySide6.QtWidgets import QPlainTextEdit
 
 from rtc_inspector.ui.diff.lines import units
-from rtc_inspector.ui.diff.pane_lines import PaneLine
-from rtc_inspector.ui.diff.rows import Kind
+from rtc_inspector.ui.diff.rows import Kind, PaneLine
 from rtc_inspector.ui.style.theme import current_theme
 
 if TYPE_CHECKING:
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
 
 MOST_COLOURED = 40_000
 """Characters of a compared text up to which it is coloured: a longer one would hold the window up."""
-MARGIN = 40
-"""Lines coloured above and below the visible ones."""
+MARGIN = 40  # lines coloured above and below the visible ones
 BREATH, REST = 400, 0.001
 """Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
 at every call of Qt."""
 
-TokenSpan = tuple[int, int, _TokenType]
-"""Column, length (UTF-16 units), type."""
+TokenSpan = tuple[int, int, _TokenType]  # column, length (UTF-16 units), type
 
 
 def lexer_for(path: str) -> Lexer:
@@ -96,30 +93,27 @@ class Highlight:
                 return
             # A block remembers in which round it was coloured; a new text begins with -1.
             if block.userState() != self._generation:
-                self._colour(block)
+                number = block.blockNumber()
+                spans = self._lines[number] if number < len(self._lines) else ()
+                ranges = []
+                for start, length, kind in spans:
+                    piece = QTextLayout.FormatRange()
+                    piece.start, piece.length, piece.format = start, length, self._format(kind)
+                    ranges.append(piece)
+                # Formats of the layout leave the document alone; those of the text would have all laid out again.
+                block.layout().setFormats(ranges)
+                block.setUserState(self._generation)
+                self._editor.document().markContentsDirty(block.position(), block.length())
             block = block.next()
-
-    def _colour(self, block: QTextBlock) -> None:
-        number = block.blockNumber()
-        spans = self._lines[number] if number < len(self._lines) else ()
-        ranges = []
-        for start, length, kind in spans:
-            piece = QTextLayout.FormatRange()
-            piece.start, piece.length, piece.format = start, length, self._format(kind)
-            ranges.append(piece)
-        # Formats of the layout leave the document alone: setting those of the text would lay all of it out again.
-        block.layout().setFormats(ranges)
-        block.setUserState(self._generation)
-        self._editor.document().markContentsDirty(block.position(), block.length())
 
     def _format(self, kind: _TokenType) -> QTextCharFormat:
         if kind not in self._formats:
-            made = _foreground(self._theme.token(kind))
+            look = _foreground(self._theme.token(kind))
             if kind in Comment:  # type: ignore[comparison-overlap]
-                made.setFontItalic(True)
+                look.setFontItalic(True)
             if kind is Keyword:
-                made.setFontWeight(QFont.Weight.DemiBold)
-            self._formats[kind] = made
+                look.setFontWeight(QFont.Weight.DemiBold)
+            self._formats[kind] = look
         return self._formats[kind]
 
 
@@ -141,7 +135,6 @@ class Colouring(QSyntaxHighlighter):
             self.rehighlight()
 
     def set_lines(self, lines: Sequence[PaneLine], tokens: Sequence[Sequence[Sequence[TokenSpan]]], dim: bool) -> None:
-        """Take what the blocks show, and the tokens of each side. `dim`: changes of mere form are greyed, unmarked."""
         self._lines, self._tokens, self._dim = lines, tokens, dim
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
@@ -169,14 +162,14 @@ class Colouring(QSyntaxHighlighter):
     def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
         if (kind, tone) not in self._formats:
             theme = current_theme()
-            made = _foreground(theme.text if kind is None else theme.token(kind))
+            look = _foreground(theme.text if kind is None else theme.token(kind))
             if tone is not None:
-                made.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[tone]))
-            self._formats[kind, tone] = made
+                look.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[tone]))
+            self._formats[kind, tone] = look
         return self._formats[kind, tone]
 
 
 def _foreground(colour: str) -> QTextCharFormat:
-    made = QTextCharFormat()
-    made.setForeground(QColor(colour))
-    return made
+    colour_format = QTextCharFormat()
+    colour_format.setForeground(QColor(colour))
+    return colour_format

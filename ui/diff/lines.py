@@ -14,8 +14,7 @@ PAIR: Sides = "original", "reconstruction"
 """What is on either side of most comparisons; headings begin with a large letter."""
 
 STEP = "    "
-BREAK = re.compile(r"\r\n|\r|\n")
-"""The line breaks that Python's own parser knows."""
+BREAK = re.compile(r"\r\n|\r|\n")  # the line breaks that Python's own parser knows
 _OPEN = (":", "(", "[", "{")
 _CLOSING = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 """How a line of the same statement begins that stands as far left as its first line."""

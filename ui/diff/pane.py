@@ -21,18 +21,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from rtc_inspector.ui.diff.colouring import Colouring, TokenSpan
-from rtc_inspector.ui.diff.pane_lines import PaneLine
-from rtc_inspector.ui.diff.rows import Kind
+from rtc_inspector.ui.diff.rows import Kind, PaneLine
 from rtc_inspector.ui.style.controls import FOCUS_RING, SELECTABLE
 from rtc_inspector.ui.style.fonts import bold, write_fixed
 from rtc_inspector.ui.style.theme import current_theme
 
-TAB = 4
-"""Columns of a tab stop."""
-GAP = 8
-"""Pixels between columns of line numbers."""
-PAD = "\u2028"
-"""A line break inside a block: fills a wrapped row up to the height of its counterpart."""
+TAB = 4  # columns of a tab stop
+GAP = 8  # pixels between columns of line numbers
+PAD = "\u2028"  # a line break inside a block: fills a wrapped row up to the height of its counterpart
 
 
 class Pane(QPlainTextEdit):
@@ -71,7 +67,6 @@ class Pane(QPlainTextEdit):
         self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
 
     def set_lines(self, lines: Sequence[PaneLine], padding: Sequence[int] = ()) -> None:
-        """Show `lines`; `padding` adds empty visual lines to each (wrapped rows only)."""
         row, top = self.row(), self.verticalScrollBar().value()
         same = self.lines == lines
         self.lines, self.padding = lines, padding
@@ -137,7 +132,6 @@ class Pane(QPlainTextEdit):
             block = block.next()
 
     def ground(self, line: PaneLine) -> QBrush | None:
-        """Return the background of a row; hatched where the other side has a line and this one has none."""
         theme = current_theme()
         if line.side is None:
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)
@@ -268,7 +262,6 @@ class Gutter(QWidget):
 
 
 def _selected_text(block: QTextBlock, start: int, end: int) -> str:
-    """Return the part of a block that lies inside a selection; positions are Qt's UTF-16 units."""
     # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
     units = block.text().encode("utf-16-le")
     low, high = max(0, start - block.position()), min(block.length() - 1, end - block.position())

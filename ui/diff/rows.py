@@ -14,8 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Protocol
 
+from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.types import OLD_LINE
 from rtc_inspector.ui.diff.lines import indents, parsed, set_aside, split
 
 if TYPE_CHECKING:
@@ -24,23 +27,16 @@ if TYPE_CHECKING:
 
 MOST_LINES, MOST_PAIRS = 4_000, 100_000
 """Lines of a text, and pairs of equal lines, up to which texts are aligned; beyond, all is one change."""
-MOST_CHARACTERS = 150_000
-"""Of a text up to which it is parsed (a second's work)."""
-SIMILAR = 45.0
-"""Per cent of shared characters from which two lines count as one line changed."""
-CELLS = 40_000
-"""Line pairs of one block up to which the best pairing is sought."""
-MOST_TOKENS = 600
-"""Tokens on a line up to which it is marked; beyond, the whole line is."""
-LEAST_SHARED = 0.25
-"""Share of the characters that both lines must have in common to be marked inside."""
+MOST_CHARACTERS = 150_000  # of a text up to which it is parsed (a second's work)
+SIMILAR = 45.0  # per cent of shared characters from which two lines count as one line changed
+CELLS = 40_000  # line pairs of one block up to which the best pairing is sought
+MOST_TOKENS = 600  # tokens on a line up to which it is marked; beyond, the whole line is
+LEAST_SHARED = 0.25  # share of the characters that both lines must have in common to be marked inside
 
 _TOKEN = re.compile(r"\w+|\s+|->|:=|\*\*=?|//=?|<<=?|>>=?|[-+*/%&|^@=!<>]=|\.\.\.|[^\w\s]")
 
-Pair = tuple[int | None, int | None]
-"""Indices into a block's left and right lines; None is a gap."""
-Marks = tuple[tuple[int, int], ...]
-"""Half-open character ranges of one line."""
+Pair = tuple[int | None, int | None]  # indices into a block's left and right lines; None is a gap
+Marks = tuple[tuple[int, int], ...]  # half-open character ranges of one line
 
 
 class Kind(StrEnum):
@@ -196,7 +192,6 @@ def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32
 
 
 def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """Return the pairs in order that have the greatest summed similarity (dynamic programming)."""
     import numpy as np
 
     rows, columns = matrix.shape
@@ -247,7 +242,6 @@ def _whole_line(line: str) -> Marks:
 
 
 def _ranges(tokens: list[str], spans: list[tuple[int, int]]) -> Marks:
-    """Return character ranges of token ranges; ranges that only white space divides become one."""
     offsets = [0]
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
@@ -277,7 +271,6 @@ class _Parsed:
         self._undivided = [_undivided(each) for each in ast.walk(found) if hasattr(each, "lineno")] if found else []
 
     def part(self, lines: range) -> tuple[str, str] | None:
-        """Return the indentation and tree of these lines; None where they are no whole statements."""
         if any(a < lines.stop and lines.start < b and (a < lines.start or lines.stop < b) for a, b in self._undivided):
             return None
         texts = self.texts[lines.start : lines.stop]
@@ -387,12 +380,12 @@ def _by_new(rows: Iterable[DiffRow]) -> list[tuple[list[Cell], DiffRow | None]]:
 def _edit_row(edit: DiffRow, answer: DiffRow) -> EditRow:
     old, predicted = edit.right, answer.right
     if predicted is None:
-        made = Prediction.MISSING
+        prediction = Prediction.MISSING
     elif edit.left is not None and predicted.text.rstrip() == edit.left.text.rstrip():
-        made = Prediction.SAME if edit.kind is Kind.EQUAL else Prediction.DONE
+        prediction = Prediction.SAME if edit.kind is Kind.EQUAL else Prediction.DONE
     else:
-        made = Prediction.KEPT if old is not None and old.text == predicted.text else Prediction.OTHER
-    return EditRow(edit.kind, old, edit.left, predicted, made)
+        prediction = Prediction.KEPT if old is not None and old.text == predicted.text else Prediction.OTHER
+    return EditRow(edit.kind, old, edit.left, predicted, prediction)
 
 
 def _between(old: list[Cell], predicted: list[Cell]) -> Iterator[EditRow]:
@@ -401,5 +394,216 @@ def _between(old: list[Cell], predicted: list[Cell]) -> Iterator[EditRow]:
     for row in compare(*texts, python=False).rows:
         ours = old[row.left.number] if row.left else None
         theirs = predicted[row.right.number] if row.right else None
-        made = Prediction.DONE if theirs is None else Prediction.KEPT if row.kind is Kind.EQUAL else Prediction.OTHER
-        yield EditRow(Kind.DELETED if ours else Kind.EQUAL, ours, None, theirs, made)
+        prediction = (
+            Prediction.DONE if theirs is None else Prediction.KEPT if row.kind is Kind.EQUAL else Prediction.OTHER
+        )
+        yield EditRow(Kind.DELETED if ours else Kind.EQUAL, ours, None, theirs, prediction)
+
+
+@dataclass(frozen=True, slots=True)
+class PaneLine:
+    """One row of one pane.
+
+    Attributes:
+        text: what stands there; empty for a filler.
+        side: which text, from the left, whose line `number` (from 0) this is; None for a filler.
+        labels: line numbers as shown, one a column.
+        sign: `-`, `+`, `~`, `≈` (same tree) or a space; of a prediction `✓` or `✗`.
+        form: the change leaves the syntax tree as it was.
+        tone: 0 the colours of what is taken away, 1 those of what is put in; None goes by the side.
+    """
+
+    kind: Kind
+    text: str
+    side: int | None
+    number: int
+    labels: tuple[str, ...]
+    sign: str
+    marks: Marks = ()
+    form: bool = False
+    tone: int | None = None
+
+    @property
+    def colour(self) -> int:
+        return (self.side or 0) if self.tone is None else self.tone
+
+
+class Lines(Protocol):
+    """A comparison as panes show it."""
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        """Return one list for each text, all equally long."""
+
+    def single(self) -> list[PaneLine]:
+        """Return the lines of all texts in one column."""
+
+    def changes(self) -> list[PaneLine]:
+        """Return a line for each row of `columns`, whose kind says what the map of changes shows there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairLines:
+    """Lines of the comparison of two texts. `first`: what the first line of either side is numbered."""
+
+    diff: TextDiff
+    first: tuple[int, int]
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        left = [_cell(row, row.left, 0, self.first[0]) for row in self.diff.rows]
+        return left, [_cell(row, row.right, 1, self.first[1]) for row in self.diff.rows]
+
+    def single(self) -> list[PaneLine]:
+        lines: list[PaneLine] = []
+        done = 0
+        for hunk in self.diff.hunks:
+            rows = self.diff.rows[hunk.start : hunk.end]
+            lines += self._equal(done, hunk.start)
+            lines += [self._alone(row, row.left, 0) for row in rows if row.left]
+            lines += [self._alone(row, row.right, 1) for row in rows if row.right]
+            done = hunk.end
+        return lines + self._equal(done, len(self.diff.rows))
+
+    def _equal(self, start: int, end: int) -> list[PaneLine]:
+        return [
+            PaneLine(Kind.EQUAL, row.left.text, 0, row.left.number, self._labels(row.left, row.right), " ")
+            for row in self.diff.rows[start:end]
+            if row.left and row.right
+        ]
+
+    def _alone(self, row: DiffRow, cell: Cell, side: int) -> PaneLine:
+        """Return a line that only one text has; one that changed stands there twice, as deleted and as inserted."""
+        labels = self._labels(None, cell) if side else self._labels(cell, None)
+        kind, sign = (Kind.INSERTED, "+") if side else (Kind.DELETED, "-")
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
+
+    def _labels(self, left: Cell | None, right: Cell | None) -> tuple[str, str]:
+        first, second = ("" if c is None else str(c.number + n) for c, n in zip((left, right), self.first, strict=True))
+        return first, second
+
+    def changes(self) -> list[PaneLine]:
+        left, right = self.columns()
+        return [theirs if theirs.side is not None else ours for ours, theirs in zip(left, right, strict=True)]
+
+
+def patch(diff: TextDiff) -> str:
+    """Return the lines with `+`, `-` and space in front, for the clipboard."""
+    return "\n".join(line.sign + line.text for line in PairLines(diff, (1, 1)).single())
+
+
+def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
+    """Return where runs of changed lines start; `skip_form` passes over changes of mere form."""
+    changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
+    return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
+
+
+def _cell(row: DiffRow, cell: Cell | None, side: int, first: int) -> PaneLine:
+    if cell is None:
+        return PaneLine(row.kind, "", None, 0, ("",), " ", (), row.same_tree)
+    sign = {Kind.EQUAL: " ", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-"}[row.kind]
+    labels, sign = (str(cell.number + first),), "≈" if row.same_tree else sign
+    return PaneLine(row.kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
+
+
+# ---- edits
+
+OLD, NEW, PREDICTED = 0, 1, 2
+BAD, GOOD = 0, 1  # tones: the colours of what is taken away and of what is put in
+SIGNS = {Prediction.SAME: " ", Prediction.DONE: "✓"}  # of predictions that are right; others have ✗
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEdit:
+    """What is compared.
+
+    Attributes:
+        predicted: None while nothing was.
+        first_line: the file's line at which the new code starts; `old_line` the old one's, None for unknown.
+    """
+
+    old: str
+    new: str
+    predicted: str | None
+    title: str
+    path: str
+    first_line: int = 1
+    old_line: int | None = None
+    description: str = ""
+
+
+def shown_edit(item: ItemRow, predicted: str | None, title: str = "", description: str = "") -> ShownEdit:
+    """Return a stored edit and what was predicted of it."""
+    line = item.origin.get(OLD_LINE, "")
+    old_line = int(line) if line.isdecimal() else None
+    old = item.old_text or ""
+    return ShownEdit(old, item.text, predicted, title, item.path, item.start_line, old_line, description)
+
+
+class EditLines:
+    """An edit as panes show it: lines of three panes, equally many, and of the one column."""
+
+    def __init__(self, edit: ShownEdit) -> None:
+        """Compare its texts; while nothing was predicted, the new code stands in for it."""
+        self._predicted = edit.predicted is not None
+        self._first = edit.old_line, edit.first_line, edit.first_line
+        self.diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        old, new, predicted = [], [], []
+        for row in self.diff.rows:
+            old.append(self._pane(row.old, OLD, row.kind, BAD, "-" if row.new is None else "~"))
+            new.append(self._pane(row.new, NEW, row.kind, GOOD, "+" if row.old is None else "~"))
+            kind = Kind.EQUAL if row.prediction is Prediction.SAME else Kind.CHANGED
+            tone = GOOD if row.prediction is Prediction.DONE else BAD
+            predicted.append(self._pane(row.predicted, PREDICTED, kind, tone, SIGNS.get(row.prediction, "✗")))
+        return old, new, predicted
+
+    def single(self) -> list[PaneLine]:
+        lines: list[PaneLine] = []
+        for changed, group in groupby(self.diff.rows, _is_changed):
+            rows = list(group)
+            lines += self._changes(rows) if changed else [self._line(row.new, NEW, row, " ") for row in rows]
+        return lines
+
+    def changes(self) -> list[PaneLine]:
+        kinds = {Prediction.SAME: Kind.EQUAL, Prediction.DONE: Kind.INSERTED}
+        if not self._predicted:
+            return [PaneLine(row.kind, "", NEW, 0, (), "") for row in self.diff.rows]
+        return [PaneLine(kinds.get(row.prediction, Kind.DELETED), "", PREDICTED, 0, (), "") for row in self.diff.rows]
+
+    def _pane(self, cell: Cell | None, side: int, kind: Kind, tone: int, sign: str) -> PaneLine:
+        if cell is None:
+            return PaneLine(kind, "", None, 0, ("",), " ")
+        labels, sign = (self._label(side, cell),), " " if kind is Kind.EQUAL else sign
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone)
+
+    def _changes(self, rows: list[EditRow]) -> Iterator[PaneLine]:
+        for row in rows:
+            if row.old is not None and row.kind is not Kind.EQUAL:
+                yield self._line(row.old, OLD, row, "-", BAD)
+        for row in rows:
+            if row.new is not None:
+                same = row.kind is Kind.EQUAL
+                yield self._line(row.new, NEW, row, " " if same else "+", None if same else GOOD)
+        if self._predicted and any(row.prediction not in (Prediction.SAME, Prediction.DONE) for row in rows):
+            for row in rows:
+                if row.predicted is not None:
+                    good = row.prediction in (Prediction.SAME, Prediction.DONE)
+                    yield self._line(row.predicted, PREDICTED, row, "✓" if good else "✗", GOOD if good else BAD)
+
+    def _line(self, cell: Cell | None, side: int, row: EditRow, sign: str, tone: int | None = None) -> PaneLine:
+        assert cell is not None
+        same = tone is None
+        labels = tuple(
+            self._label(at, each) if each is not None and (same or at == side) else ""
+            for at, each in enumerate((row.old, row.new, row.predicted))
+        )
+        kind = Kind.EQUAL if same else Kind.CHANGED
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone)
+
+    def _label(self, side: int, cell: Cell) -> str:
+        first = self._first[side]
+        return "" if first is None else str(cell.number + first)
+
+
+def _is_changed(row: EditRow) -> bool:
+    return row.kind is not Kind.EQUAL or row.prediction is not Prediction.SAME

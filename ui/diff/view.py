@@ -4,26 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import permutations
 
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QToolButton, QWidget
 
-from rtc_inspector.ui.diff.columns import Columns
+from rtc_inspector.ui.diff.colouring import MOST_COLOURED, tokenise
 from rtc_inspector.ui.diff.lines import PAIR, Sides
-from rtc_inspector.ui.diff.pane_lines import EditLines, Lines, PairLines, ShownEdit, patch
-from rtc_inspector.ui.diff.rows import EditDiff, Kind, Prediction, TextDiff, compare
+from rtc_inspector.ui.diff.pane import Pane
+from rtc_inspector.ui.diff.rows import (
+    EditDiff,
+    EditLines,
+    Kind,
+    Lines,
+    PairLines,
+    PaneLine,
+    Prediction,
+    ShownEdit,
+    TextDiff,
+    change_starts,
+    compare,
+    patch,
+)
 from rtc_inspector.ui.style.controls import (
     BAR,
+    FOCUS_RING,
     ElidedLabel,
     bind,
     button,
+    called,
     column,
     copy_menu,
     embolden,
     label,
     row,
+    split,
     switch,
 )
-from rtc_inspector.ui.style.theme import SPACE
+from rtc_inspector.ui.style.fonts import grown
+from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 STEPS = (("Next change", "Alt+Down"), ("Previous change", "Alt+Up"))
 """Words and key of each step from change to change."""
@@ -44,7 +64,6 @@ class DiffFrame(QWidget):
         described: bool = False,
         parent: QWidget | None = None,
     ) -> None:
-        """`copies`: what can be put on the clipboard. `described`: whether the description is shown at first."""
         super().__init__(parent)
         self._description = ""
         self._first_line = 1
@@ -53,15 +72,6 @@ class DiffFrame(QWidget):
         embolden(self.title)
         self.title.setContentsMargins(0, 0, SPACE, 0)
         self.note = label(role="warn", wrap=True)
-        self._make_controls(described)
-        self.copy = copy_menu("Copy a text", copies)
-        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
-        bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
-        note = row(self.note, margins=(SPACE, 0, SPACE, 0))
-        column(bar, note, self.columns, owner=self)
-        self.columns.moved.connect(self._follow)
-
-    def _make_controls(self, described: bool) -> None:
         self.previous = button("", "Previous change (Alt+Up)", lambda: self.step(-1), icon="previous")
         self.next = button("", "Next change (Alt+Down)", lambda: self.step(1), icon="next")
         for (words, keys), direction in zip(STEPS, (1, -1), strict=True):
@@ -72,6 +82,12 @@ class DiffFrame(QWidget):
         self.wrap.toggled.connect(self.columns.set_wrap)
         self.between = switch("Description", "Show the description beside the texts", described)
         self.between.toggled.connect(self._show_description)
+        self.copy = copy_menu("Copy a text", copies)
+        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
+        bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
+        note = row(self.note, margins=(SPACE, 0, SPACE, 0))
+        column(bar, note, self.columns, owner=self)
+        self.columns.moved.connect(self._follow)
 
     def _present(
         self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str
@@ -88,7 +104,6 @@ class DiffFrame(QWidget):
         self._follow()
 
     def step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) change."""
         before, after = self._around()
         if direction > 0 and after:
             self.columns.go_to(after[0])
@@ -96,7 +111,6 @@ class DiffFrame(QWidget):
             self.columns.go_to(before[-1])
 
     def go_to_line(self, line: int) -> None:
-        """Show a line of the last text; its first line counts as `first_line`."""
         place = self.columns.row_of(len(self.columns.sides) - 1, line - self._first_line)
         if place is not None:
             self.columns.go_to(place)
@@ -151,13 +165,7 @@ class DiffView(DiffFrame):
         self.show_pair("", "", "", "")
 
     def show_pair(
-        self,
-        original: str,
-        candidate: str,
-        title: str,
-        path: str,
-        first_line: int = 1,
-        description: str = "",
+        self, original: str, candidate: str, title: str, path: str, first_line: int = 1, description: str = ""
     ) -> None:
         """Compare two texts; the same ones again stay as they are, with their scroll position.
 
@@ -188,8 +196,8 @@ def _summary(diff: TextDiff) -> str:
     if diff.equal:
         return "Identical"
     counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
-    said = [f"{count:,} {word}" for count, word in counts if count]
-    lines = ", ".join(said).replace(" ", " line " if said[:1] and said[0].startswith("1 ") else " lines ", 1)
+    parts = [f"{count:,} {word}" for count, word in counts if count]
+    lines = ", ".join(parts).replace(" ", " line " if parts[:1] and parts[0].startswith("1 ") else " lines ", 1)
     return f"Same syntax tree: {lines}" if diff.same_tree else lines
 
 
@@ -236,3 +244,264 @@ def _edit_summary(diff: EditDiff, edit: ShownEdit) -> str:
         return "As the new code but for white space at line ends"
     counts = [f"{diff.count(made):,} {said}" for made, said in words.items() if diff.count(made)]
     return f"Lines: {', '.join(counts)}"
+
+
+LEAST = 3.0  # pixels that a mark in the map of changes is high at least
+
+
+class LinkedScrolling(QObject):
+    """Keeps scroll positions and the current row of panes equal."""
+
+    def __init__(self, *panes: Pane) -> None:
+        super().__init__(panes[0])
+        self._panes = panes
+        for pane in panes[:-1]:
+            pane.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for one in panes:
+            one.horizontalScrollBar().rangeChanged.connect(self._agree_on_bars)
+        self._busy = False
+        for one, other in permutations(panes, 2):
+            self._link(one.verticalScrollBar(), other.verticalScrollBar())
+            self._link(one.horizontalScrollBar(), other.horizontalScrollBar())
+            # Default values hold this turn's panes; a plain closure would see those of the last turn.
+            one.cursorPositionChanged.connect(lambda a=one, b=other: self._follow_row(a, b))
+
+    def _link(self, source: QScrollBar, target: QScrollBar) -> None:
+        """Let one bar follow another; a shorter range stops at its end without pulling the other back."""
+
+        def follow(value: int) -> None:
+            if self._busy:
+                return
+            self._busy = True
+            # The target signals in turn. Answering that, a pane that is at its end would hold the other one there.
+            target.setValue(value)
+            self._busy = False
+
+        source.valueChanged.connect(follow)
+
+    def _follow_row(self, source: Pane, target: Pane) -> None:
+        # Only the pane that somebody moves in leads: the others' cursors move because of it.
+        if source.hasFocus() and source.row() != target.row():
+            target.go_to(source.row())
+
+    def _agree_on_bars(self) -> None:
+        """Show a horizontal bar in all panes or in none: else their heights would differ."""
+        policy = Qt.ScrollBarPolicy
+        needed = any(pane.horizontalScrollBar().maximum() > 0 for pane in self._panes)
+        for pane in self._panes:
+            pane.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if needed else policy.ScrollBarAlwaysOff)
+
+
+class ChangeMap(QWidget):
+    """A strip that shows where in the whole text the changes are; `row_chosen` tells which row a click meant."""
+
+    row_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows = 1
+        self._marks: list[tuple[int, int, PaneLine]] = []
+        self.setAccessibleName("Map of changes")
+        self.setToolTip("Where the changes are: click to go there")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def set_lines(self, lines: Sequence[PaneLine]) -> None:
+        self._rows = max(1, len(lines))
+        self._marks = []
+        for number, line in enumerate(lines):
+            if line.kind is Kind.EQUAL:
+                continue
+            last = self._marks[-1] if self._marks else None
+            if last and last[1] == number and last[2].kind is line.kind and last[2].form == line.form:
+                self._marks[-1] = (last[0], number + 1, line)
+            else:
+                self._marks.append((number, number + 1, line))
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(10, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
+        scale = self.height() / self._rows
+        for start, stop, line in self._marks:
+            height = max(LEAST, (stop - start) * scale)
+            painter.fillRect(QRectF(2, start * scale, self.width() - 4, height), QColor(self._colour(line)))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self.row_chosen.emit(int(event.position().y() / max(1, self.height()) * self._rows))
+
+    def _colour(self, line: PaneLine) -> str:
+        if line.form:
+            return current_theme().border
+        return current_theme().role({Kind.INSERTED: "good", Kind.DELETED: "bad"}.get(line.kind, "warn"))
+
+
+STRIP = 68  # pixels of height that a description above the panes has at most
+REWRAP_AFTER = 40  # milliseconds of quiet before rows are aligned anew while a pane is resized
+
+
+class Columns(QWidget):
+    """Texts as linked panes, or all of them in one column; the description between two, above three.
+
+    `moved` says that the current row, and with it the next and previous change, is another.
+    """
+
+    moved = Signal()
+
+    def __init__(self, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
+        super().__init__(parent)
+        self._lines: Lines = PairLines(TextDiff((), (), False), (1, 1))
+        self._changes: list[PaneLine] = []
+        self._wrap = False
+        self.sides = tuple(Pane(title, self) for title in titles)
+        self.left, self.right = self.sides[0], self.sides[-1]
+        self.single = Pane("", self)
+        self.panes = *self.sides, self.single
+        self.description = called(QPlainTextEdit(self, readOnly=True, tabChangesFocus=True), "Description")
+        self.description.setFrameShape(QFrame.Shape.NoFrame)
+        self.description.setStyleSheet(FOCUS_RING)
+        self.description.document().setDocumentMargin(SPACE)
+        self.map = ChangeMap(self)
+        LinkedScrolling(*self.sides)
+        self._timer = QTimer(self, singleShot=True, interval=REWRAP_AFTER)
+        self._timer.timeout.connect(self._align)
+        self._lay_out()
+        for pane in self.sides:
+            pane.resized.connect(self._rewrap)
+        self.map.row_chosen.connect(self.go_to)
+        for pane in self.panes:
+            pane.cursorPositionChanged.connect(self.moved)
+        self.name_sides(titles)
+
+    def name_sides(self, titles: Sequence[str]) -> None:
+        whole = " and ".join([", ".join(titles[:-1]), titles[-1]])
+        names = *(title[:1].upper() + title[1:] for title in titles), whole.capitalize()
+        for pane, holder, name in zip(self.panes, (*self._titled, self._whole), names, strict=True):
+            pane.setAccessibleName(name)
+            holder.findChildren(QLabel)[0].setText(name)
+        self.single.setAccessibleName(f"{names[-1]} in one column")
+
+    def _lay_out(self) -> None:
+        self._middle = _titled("Description", self.description)
+        self._middle.hide()
+        self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
+        self._whole = _titled("", self.single)
+        self._sides = split(Qt.Orientation.Horizontal, *self._titled)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._sides)
+        self._stack.addWidget(self._whole)
+        panes = row(self._stack, self.map, spacing=0, grows=self._stack)
+        if len(self.sides) == len(PAIR):
+            self._sides.insertWidget(1, self._middle)
+            self._sides.setSizes([400, 200, 400])
+            self.setLayout(panes)
+        else:
+            self.description.document().documentLayout().documentSizeChanged.connect(self._fit_strip)
+            column(self._middle, panes, owner=self, grows=panes)
+
+    def _fit_strip(self) -> None:
+        lines = int(self.description.document().size().height())  # a plain document counts lines
+        heading = self._middle.sizeHint().height() - self.description.sizeHint().height()
+        high = heading + lines * self.description.fontMetrics().lineSpacing() + 2 * SPACE + SPACE // 2
+        self._middle.setFixedHeight(min(high, grown(self, STRIP)))
+
+    @property
+    def unified(self) -> bool:
+        return self._stack.currentIndex() == 1
+
+    @property
+    def active(self) -> Pane:
+        if self.unified:
+            return self.single
+        return next((pane for pane in self.sides if pane.hasFocus()), self.right)
+
+    def show_lines(self, lines: Lines, path: str) -> None:
+        self._lines = lines
+        texts = ("\n".join(line.text for line in side if line.side is not None) for side in lines.columns())
+        tokens = [tokenise(text, path) if 0 < len(text) <= MOST_COLOURED else [] for text in texts]
+        for pane in self.panes:
+            pane.tokens = tokens
+        self._fill()
+
+    def show_last(self, shown: bool) -> None:
+        self._titled[-1].setVisible(shown)
+        self._rewrap()
+
+    def show_description(self, text: str, shown: bool) -> None:
+        if text != self.description.toPlainText():
+            self.description.setPlainText(text)
+        self._middle.setVisible(shown and bool(text))
+
+    def set_unified(self, on: bool) -> None:
+        self._stack.setCurrentIndex(int(on))
+        self._fill()
+
+    def set_wrap(self, on: bool) -> None:
+        self._wrap = on
+        for pane in self.panes:
+            pane.set_wrap(on)
+        self._align()
+
+    def set_dim(self, on: bool) -> None:
+        for pane in self.panes:
+            pane.set_dim(on)
+
+    def starts(self, skip_form: bool) -> list[int]:
+        lines = self.single.lines if self.unified else self._changes
+        return change_starts(lines, skip_form)
+
+    def go_to(self, number: int) -> None:
+        for pane in (self.single,) if self.unified else self.sides:
+            pane.go_to(number, centre=True)
+
+    def row_of(self, side: int, number: int) -> int | None:
+        lines = self.single.lines if self.unified else self.sides[side].lines
+        places = (place for place, line in enumerate(lines) if (line.side, line.number) == (side, number))
+        return next(places, None)
+
+    def _fill(self) -> None:
+        if self.unified:
+            lines = self._lines.single()
+            self.single.set_lines(lines)
+            self.map.set_lines(lines)
+            return
+        for pane, side in zip(self.sides, self._lines.columns(), strict=True):
+            pane.set_lines(side)
+        self._changes = self._lines.changes()
+        self.map.set_lines(self._changes)
+        self._align()
+
+    def _rewrap(self) -> None:
+        if self._wrap:
+            self._timer.start()
+
+    def _align(self) -> None:
+        if self.unified or not self.left.lines:
+            return
+        if not self._wrap:
+            for pane in self.sides:
+                _pad(pane, pane.lines, ())
+            return
+        # A pane out of sight has no width, in which every line would wrap many times.
+        there = [pane for pane, holder in zip(self.sides, self._titled, strict=True) if not holder.isHidden()]
+        heights = [pane.heights() for pane in there]
+        highest = [max(row) for row in zip(*heights, strict=True)]
+        # At once: Qt takes a row out of sight for one line high, and all below it would jump when it is scrolled to.
+        tall = [place for place, height in enumerate(highest) if height > 1]
+        for pane, own in zip(there, heights, strict=True):
+            _pad(pane, pane.lines, [most - height for most, height in zip(highest, own, strict=True)])
+            pane.lay_out(tall)
+
+
+def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:
+    if list(pane.padding or [0] * len(lines)) != list(padding or [0] * len(lines)):
+        pane.set_lines(lines, padding)
+
+
+def _titled(title: str, pane: QWidget) -> QWidget:
+    holder = called(QWidget(), role="surface")
+    heading = row(label(title, "heading"), margins=(SPACE, SPACE // 2, SPACE, SPACE // 2))
+    column(heading, pane, owner=holder)
+    return holder

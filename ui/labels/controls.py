@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
 from rtc_inspector.ui.panels.pieces import Badge
-from rtc_inspector.ui.presenters import describes, sample_name, sign_words
+from rtc_inspector.ui.presenters import describes, sample_name, sign_words, verdict_role, verdict_text
 from rtc_inspector.ui.shell.fields import indent
 from rtc_inspector.ui.style.controls import (
     BAR,
@@ -40,6 +40,7 @@ from rtc_inspector.ui.style.controls import (
     MenuButton,
     bind,
     button,
+    called,
     column,
     discard,
     embolden,
@@ -50,11 +51,9 @@ from rtc_inspector.ui.style.controls import (
     switch,
 )
 from rtc_inspector.ui.style.fonts import bold, grown
-from rtc_inspector.ui.style.outcomes import verdict_role, verdict_text
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
-ACCEPT = "JKLM"
-"""Keys that accept the first, second, … annotator's label."""
+ACCEPT = "JKLM"  # keys that accept the first, second, … annotator's label
 
 STEPS = (
     ("clear", "0", "Take the label back"),
@@ -68,8 +67,7 @@ STEPS = (
 )
 
 
-CLEAN = 0
-"""Slot of the mode that says that nothing is wrong."""
+CLEAN = 0  # slot of the mode that says that nothing is wrong
 
 
 class LabelActions:
@@ -104,7 +102,6 @@ class LabelActions:
         return [*self.modes, self.clean, *self.adds, *self.accepts, *self.steps.values()]
 
     def of(self, slot: int) -> QAction | None:
-        """Return the action that chooses the mode in a slot; None where it has none."""
         return self.clean if slot == CLEAN else self.modes[slot - 1] if slot <= len(self.modes) else None
 
     def name_modes(self, taxonomy: Taxonomy, *, clean: bool) -> dict[int, ErrorMode]:
@@ -245,47 +242,42 @@ class LabelQueueBar(QWidget):
             self.kind.setCurrentText(chosen)
 
     def _files(self) -> MenuButton:
-        made = MenuButton("Files", "Export labels, or import them")
+        menu = MenuButton("Files", "Export labels, or import them")
         for words, ending in FORMATS:
-            made.offer(f"Export {words}", partial(self.export_asked.emit, ending))
-        made.menu().addSeparator()
-        made.offer("Import…", self.import_asked.emit)
-        return made
+            menu.offer(f"Export {words}", partial(self.export_asked.emit, ending))
+        menu.menu().addSeparator()
+        menu.offer("Import…", self.import_asked.emit)
+        return menu
 
 
 def _together(*parts: QWidget) -> QWidget:
-    made = QWidget()
-    row(*parts, owner=made)
-    return made
+    holder = QWidget()
+    row(*parts, owner=holder)
+    return holder
 
 
 def _choice(entries: Sequence[str], name: str) -> QComboBox:
-    made = QComboBox()
-    made.addItems(list(entries))
-    made.setMinimumWidth(0)
-    made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-    made.setAccessibleName(name)
-    return made
+    box = called(QComboBox(), name)
+    box.addItems(list(entries))
+    box.setMinimumWidth(0)
+    box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return box
 
 
 def _number(name: str, tip: str, width: int) -> QSpinBox:
-    made = QSpinBox()
-    made.setRange(0, MOST)
+    box = called(QSpinBox(), name, tip=tip)
+    box.setRange(0, MOST)
     # A seed of five digits would make five queues while it is typed.
-    made.setKeyboardTracking(False)
-    made.setAccessibleName(name)
+    box.setKeyboardTracking(False)
     # The field inside has the focus, and screen readers name that.
-    made.lineEdit().setAccessibleName(name)
-    indent(made)
-    made.setToolTip(tip)
-    made.setFixedWidth(width)
-    return made
+    box.lineEdit().setAccessibleName(name)
+    indent(box)
+    box.setFixedWidth(width)
+    return box
 
 
-MOST_LINES = 8
-"""Lines of a definition that are looked at as whole."""
-CAP = 18
-"""Side of a drawn key."""
+MOST_LINES = 8  # lines of a definition that are looked at as whole
+CAP = 18  # side of a drawn key
 
 
 class ModeButton(QAbstractButton):
@@ -296,11 +288,11 @@ class ModeButton(QAbstractButton):
         self.mode = mode
         self.setCheckable(True)
         self.setText(mode.name)
-        told = f"{mode.about}\n{mode.guide}".strip()
-        self.setToolTip(told)
+        meaning = f"{mode.about}\n{mode.guide}".strip()
+        self.setToolTip(meaning)
         self._key, self._most = "", 1
         self.set_key("")
-        self.setAccessibleDescription(told)
+        self.setAccessibleDescription(meaning)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # it is drawn anew when the pointer comes or goes
@@ -314,12 +306,10 @@ class ModeButton(QAbstractButton):
         """Leave the button as it is: a click asks; only what is stored puts the button down."""
 
     def adding(self) -> bool:
-        """Return whether a click means this mode beside others."""
         held = Qt.KeyboardModifier
         return bool(QApplication.keyboardModifiers() & (held.AltModifier | held.ControlModifier | held.ShiftModifier))
 
     def laid_out(self, width: int, most: int) -> QTextLayout:
-        """Return name, definition and guide in the lines of a button so wide; what is beyond `most` is cut off."""
         guide = f"\N{LINE SEPARATOR}→ {self.mode.guide}" if self.mode.guide else ""
         text, room = f"{self.mode.name}  {self.mode.about}{guide}", width - SPACE * 3 - self._cap()
         layout = self._in_lines(text, room)
@@ -330,7 +320,7 @@ class ModeButton(QAbstractButton):
         return layout
 
     def _in_lines(self, text: str, room: int) -> QTextLayout:
-        layout, theme, made = QTextLayout(text, self.font()), current_theme(), []
+        layout, theme, formats = QTextLayout(text, self.font()), current_theme(), []
         name, definition = len(self.mode.name), len(self.mode.name) + 2 + len(self.mode.about)
         shade = theme.text if self.isEnabled() else theme.muted
         for start, end, colour in ((0, name, shade), (name, definition, theme.muted), (definition, len(text), shade)):
@@ -339,8 +329,8 @@ class ModeButton(QAbstractButton):
             part.format.setForeground(QColor(colour))
             if start == 0:
                 part.format.setFont(bold(self.font()))
-            made.append(part)
-        layout.setFormats(made)
+            formats.append(part)
+        layout.setFormats(formats)
         layout.beginLayout()
         while (line := layout.createLine()).isValid():
             line.setLineWidth(max(room, 1))
@@ -352,7 +342,6 @@ class ModeButton(QAbstractButton):
         return self.laid_out(width, most).lineCount() * self.fontMetrics().lineSpacing() + SPACE
 
     def set_most(self, width: int, most: int) -> None:
-        """Show at most so many lines."""
         self._most = most
         self.setFixedHeight(self.high(width, most))
         self.update()
@@ -407,7 +396,7 @@ class KeysHelp(QWidget):
 
     def refresh(self) -> None:
         accepts = " ".join(keys_of(action) for action in self._actions.accepts)
-        told = [
+        lines = [
             (_span(self._actions), "Label with the error mode on that button, and go on"),
             (_span_of(self._actions.adds), "Add that error mode to others, or take it away, and stay"),
             (keys_of(self._actions.clean), "Nothing wrong: where passes are in turn"),
@@ -415,17 +404,16 @@ class KeysHelp(QWidget):
             *((keys_of(action), action.text()) for action in self._actions.steps.values()),
             ("?", "Show or hide these keys; F1 shows all"),
         ]
-        for (key, what), (keys, words) in zip(self._lines, told, strict=True):
+        for (key, what), (keys, words) in zip(self._lines, lines, strict=True):
             key.setText(keys or "–")
             what.setText(words)
-        self.setAccessibleName("Keys: " + "; ".join(f"{key} {what}" for key, what in told))
+        self.setAccessibleName("Keys: " + "; ".join(f"{key} {what}" for key, what in lines))
 
     def toggle(self) -> None:
         self.setVisible(self.isHidden())
 
 
 def _span(actions: LabelActions) -> str:
-    """`1 – 9`, or the keys one by one where they are no digits in a row."""
     return _span_of([action for action in actions.modes if action.isVisible() and action.shortcuts()])
 
 
@@ -454,8 +442,7 @@ class LabelSide(QWidget):
         self.others = switch("Others", "Show what others said before you have labelled a sample")
         self.unconfirmed = label(role="muted", wrap=True)
         self.unconfirmed.hide()
-        self.history = label(role="muted", wrap=True, selectable=True)
-        self.history.setAccessibleName("Labels of this sample")
+        self.history = called(label(role="muted", wrap=True, selectable=True), "Labels of this sample")
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
         switches = (self.advance, self.others, self.large, self.blind)
@@ -470,7 +457,6 @@ class LabelSide(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Show as many lines of each definition as there is room for without scrolling."""
         view, width = self.parentWidget(), self.width() - 2 * SPACE
         below = sum(part.sizeHint().height() + 3 for part in self._below if not part.isHidden())
         room = (view.height() if view is not None else self.height()) - below - SPACE - 3 * len(self.buttons)

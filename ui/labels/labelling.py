@@ -30,8 +30,8 @@ from rtc_inspector.ui.labels.controls import LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import TELLING, Asked, Labelled, LabelQueue, LabelRequest, QueueKind, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
+from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.fields import ask_where
-from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 Write = Callable[["Reader", Sequence[int], TextIO], int]
 
-KEPT = 200
-"""Samples kept ready to be shown again."""
+KEPT = 200  # samples kept ready to be shown again
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,6 @@ class Labelling(QObject):
         remembered: Remembered,
         files: Callable[[], Sequence[SourceFile]],
     ) -> None:
-        """Connect; nothing is read yet. `files` gives those of the project that is open."""
         super().__init__(panel)
         self._panel, self._bar = panel, bar
         self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
@@ -132,7 +130,6 @@ class Labelling(QObject):
 
     @property
     def blind(self) -> bool:
-        """Return whether nothing on show may tell a verdict, a model or a score."""
         return self._panel.blind.isChecked()
 
     def runs(self) -> list[int]:
@@ -164,7 +161,6 @@ class Labelling(QObject):
         self._rename(name)
 
     def show_sample(self, sample_id: int) -> None:
-        """Show a sample of the run, whether or not the queue holds it."""
         self._queue.go_to(sample_id)
         self._show()
 
@@ -192,16 +188,16 @@ class Labelling(QObject):
         before, self._queue = self._queue.samples, make_queue(stock.rows, stock.labelled, asked)
         if not anew and shown is not None:
             # Of more samples others would be drawn: what was in turn stays so, and what came since stands behind it.
-            known = set(before)
-            more = [each for each in self._queue.samples if each not in known]
+            earlier = set(before)
+            more = [each for each in self._queue.samples if each not in earlier]
             room = max(asked.size - len(before), 0) if asked.size else len(more)
             self._queue.samples = [*before, *more[:room]]
             self._queue.go_to(shown)
         else:
             self._ready = {}
         panel.set_names(stock.names)
-        said = (*stock.labelled.labels, *stock.labelled.decisions)
-        panel.side.suggest(sorted({label.annotator for label in said if label.annotator}))
+        given = (*stock.labelled.labels, *stock.labelled.decisions)
+        panel.side.suggest(sorted({label.annotator for label in given if label.annotator}))
         panel.offer_clean(asked.kind is not QueueKind.FAILURES)
         panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
         self._show()
@@ -228,9 +224,6 @@ class Labelling(QObject):
         self._panel.hold(subject is None)
         if subject is not None:
             self._present(subject)
-        self._fetch()
-
-    def _fetch(self) -> None:
         missing = [sample for sample in self._queue.around() if sample not in self._ready]
         if missing:
             self._inspection.ask("label subjects", partial(_read_subjects, missing, self._files()), self._take_subjects)
@@ -278,7 +271,6 @@ class Labelling(QObject):
         )
 
     def _note(self, sample_id: int, label: LabelRow) -> None:
-        """Show the label as given; should it not be stored, a notice says so."""
         self._queue.mark(sample_id, bool(label.mode))
         subject = self._ready.get(sample_id)
         if subject is not None:
@@ -315,7 +307,7 @@ def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
 
 
 def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: Reader) -> list[Subject]:
-    made = []
+    subjects = []
     for sample_id in wanted:
         item_id = reader.item_of(sample_id)
         samples = {sample.id: sample for sample in reader.samples(item_id)}
@@ -325,8 +317,8 @@ def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: R
         tests = reader.tests(sample.verdict.id) if sample.verdict is not None else ()
         failing = tuple(test for test in tests if test.outcome not in ("passed", "skipped"))
         item, words = reader.item(item_id), parent.text if parent else ""
-        made.append(Subject(item, sample, words, labels, _around(item, files), failing))
-    return made
+        subjects.append(Subject(item, sample, words, labels, _around(item, files), failing))
+    return subjects
 
 
 def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
@@ -386,7 +378,6 @@ class LabelFiles(QObject):
             self.take_in(runs, Path(name))
 
     def take_in(self, runs: Sequence[int], path: Path) -> None:
-        """Add the labels of a file that these runs do not have yet."""
         database = self._inspection.database
         if database is not None:
             self._scribe.write(database, partial(_read, runs, path), self._say_imported, wait=False)

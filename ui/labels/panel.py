@@ -1,43 +1,40 @@
-"""Labelling the error modes of samples, without the mouse, and deciding where annotators differ."""
+"""Labelling the error modes of samples, without the mouse: the sample, its modes, and who differs."""
 
 from __future__ import annotations
 
 import random
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from rtc_inspector.core.types import LabelKind, TestResult
+from rtc_inspector.ui.diff.lines import lost_indentation, restored
+from rtc_inspector.ui.diff.rows import EditLines, PairLines, compare, shown_edit
+from rtc_inspector.ui.diff.view import EDIT_TITLES, Columns
 from rtc_inspector.ui.labels.controls import LabelActions, LabelBar, LabelSide, keys_of, name_keys
 from rtc_inspector.ui.labels.queue import LabelRequest, LabelSession
-from rtc_inspector.ui.labels.subject import LabelSubject
-from rtc_inspector.ui.panels.pieces import CardScroll, EmptyState
-from rtc_inspector.ui.style.controls import bind, button, column, embolden, label, row, split
+from rtc_inspector.ui.panels.pieces import CardScroll, EmptyState, TextBox
+from rtc_inspector.ui.presenters import as_known, describes, presenter
+from rtc_inspector.ui.style.controls import bind, breakable, button, called, column, embolden, label, row, split
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE
 
-ACROSS = 4
-"""Cards beside each other before the next row begins."""
+ACROSS = 4  # cards beside each other before the next row begins
 
 
-NameOf = Callable[[str], str]
-"""The names of a label's error modes, by its ids."""
+NameOf = Callable[[str], str]  # the names of a label's error modes, by its ids
 
 
 def is_decision(label: LabelRow) -> bool:
     """Return whether it decides between annotators, and is not one's own label."""
     return label.kind == LabelKind.ADJUDICATION
-
-
-def own_label(labels: Sequence[LabelRow], annotator: str) -> LabelRow | None:
-    """Return the label that an annotator gave last, or None; a decision is none."""
-    return next((each for each in reversed(labels) if each.annotator == annotator and not is_decision(each)), None)
 
 
 def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
@@ -56,10 +53,10 @@ def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[
 
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
     """Return one entry of the history in words."""
-    said = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
+    words = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
     who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"
     note = f": {entry.note}" if entry.note else ""
-    return f"{who} · {said}{note} · {minute(entry.made_at)}"
+    return f"{who} · {words}{note} · {minute(entry.made_at)}"
 
 
 def minute(time: str) -> str:
@@ -122,7 +119,6 @@ class OpinionCard(QFrame):
         self.note.setVisible(bool(note))
 
     def show_key(self, key: str, accepted: bool) -> None:
-        """Name the key that accepts it. `accepted`: it is what was decided."""
         words = "Accepted" if accepted else "Accept"
         self.accept.setText(f"{words}  {key}" if key else words)
         self.accept.setCheckable(True)
@@ -133,10 +129,8 @@ class OpinionCard(QFrame):
         self.accept.setAccessibleName(tip)
 
 
-WIDEST_SIDE = 430
-"""Pixels that modes and note take at most."""
-HISTORY_LINES = 6
-"""Entries of the history that are shown."""
+WIDEST_SIDE = 430  # pixels that modes and note take at most
+HISTORY_LINES = 6  # entries of the history that are shown
 
 
 class LabelsPanel(QWidget):
@@ -173,17 +167,6 @@ class LabelsPanel(QWidget):
         self._adding = self._clean = False
         self.name = ""
         self._empty = EmptyState("Nothing to label", "Open a run first.")
-        self._make_controls()
-        self._scroll = CardScroll(self.side)
-        self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
-        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(540, 410), stretch=(3, 1))
-        self._body = QWidget()
-        column(self.bar, self.opinions, self._split, owner=self._body)
-        column(self._empty, self._body, owner=self)
-        self.set_taxonomy(taxonomy or read_taxonomy())
-        self.set_sample(None, [])
-
-    def _make_controls(self) -> None:
         self.key_actions = LabelActions(
             self,
             self._choose_slot,
@@ -216,6 +199,14 @@ class LabelsPanel(QWidget):
         self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject()
         self.large.toggled.connect(self.subject.show_context)
+        self._scroll = CardScroll(self.side)
+        self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
+        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(540, 410), stretch=(3, 1))
+        self._body = QWidget()
+        column(self.bar, self.opinions, self._split, owner=self._body)
+        column(self._empty, self._body, owner=self)
+        self.set_taxonomy(taxonomy or read_taxonomy())
+        self.set_sample(None, [])
 
     @property
     def buttons(self) -> Sequence[QWidget]:
@@ -246,7 +237,6 @@ class LabelsPanel(QWidget):
     # ---- what there is to choose from
 
     def set_taxonomy(self, taxonomy: Taxonomy) -> None:
-        """Offer the modes of another taxonomy; labels of modes it has not keep them."""
         self.taxonomy = taxonomy
         self._slots = self.key_actions.name_modes(taxonomy, clean=self._clean)
         self.side.offer(self._slots)
@@ -259,11 +249,9 @@ class LabelsPanel(QWidget):
             self.set_taxonomy(self.taxonomy)
 
     def set_names(self, names: Mapping[str, str]) -> None:
-        """Set the names of modes that the taxonomy has not, by id."""
         self._names = names
 
     def refresh_keys(self) -> None:
-        """Show the keys of the modes that are offered now."""
         self.side.refresh_keys()
         self.bar.refresh_keys(self.key_actions)
         for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
@@ -370,7 +358,6 @@ class LabelsPanel(QWidget):
         return False
 
     def _choose_slot(self, slot: int) -> None:
-        """Take a mode, with those that were added just now, and go on."""
         if slot in self._slots:
             self._choose(self._with(self._slots[slot]) if self._adding else self._slots[slot].id)
 
@@ -438,10 +425,11 @@ class LabelsPanel(QWidget):
     def _own(self) -> LabelRow | None:
         if self.adjudicating:
             return decision(self._labels)
-        return own_label(self._labels, self.name)
+        return next(
+            (each for each in reversed(self._labels) if each.annotator == self.name and not is_decision(each)), None
+        )
 
     def _held(self) -> list[LabelRow]:
-        """Return the label of each annotator that holds; in an order that tells nothing while blind."""
         # Seeded by the sample: the order is the same each time one comes back to it, and tells nothing of who is who.
         blind = self.blind.isChecked()
         return held_labels(self._labels, self._sample.id if blind and self._sample else None)
@@ -491,3 +479,99 @@ class LabelsPanel(QWidget):
         # Digits are text in a field, and labels outside of one.
         if self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+MOST_WORDS, LEAST_WORDS = 0.5, 40
+"""Share of the height that a description may take, and pixels that it may take in any case."""
+
+
+class LabelContext(QWidget):
+    """Beside a large diff: where the code stands, the function around it, and the test that failed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.place = called(label(role="heading", wrap=True, selectable=True), "Where the code stands")
+        self.place.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self.around, self.failed = TextBox("Function around it"), TextBox("Failing test")
+        self._column = column(self.place, self.around, self.failed, owner=self)
+        for part, share in ((self.around, 2), (self.failed, 3)):
+            self._column.setStretchFactor(part, share)
+
+    def show_context(self, item: ItemRow, around: str, failing: Sequence[TestResult], *, blind: bool) -> None:
+        lines = f"{item.start_line}–{item.end_line}" if item.end_line > item.start_line else f"{item.start_line}"
+        self.place.setText(breakable(f"{item.path}  lines {lines}" if item.has_file else item.key))
+        self.around.show_text(textwrap.dedent(around))
+        self.around.setVisible(bool(around))
+        messages = "\n\n".join(as_known(item, f"{test.node_id}\n{test.message.strip()}") for test in failing)
+        self.failed.show_text(messages, f"{len(failing)} failed" if len(failing) > 1 else "")
+        self.failed.setVisible(bool(failing) and not blind)
+
+
+class LabelSubject(QWidget):
+    """No switches and no verdict: only the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.description = called(label(role="judged", wrap=True, selectable=True), "Description")
+        self.description.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self.columns = Columns(self)
+        self.columns.set_wrap(True)
+        self.original = TextBox("Original", wrap=False)
+        self._words = CardScroll(self.description)
+        self.context = LabelContext()
+        codes = QWidget()
+        self._column = column(self.original, self.columns, owner=codes)
+        beside = split(Qt.Orientation.Horizontal, codes, self.context, sizes=(700, 300), stretch=(5, 2))
+        column(self._words, beside, owner=self, grows=beside)
+        self.context.hide()
+
+    def show_context(self, shown: bool) -> None:
+        self.context.setVisible(shown)
+        self._make_room()
+
+    def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
+        words = describes(sample)
+        self.description.setText(breakable(sample.text if words else description))
+        self._words.setVisible(bool(self.description.text()))
+        self._make_room()
+        self.original.setVisible(words)
+        self.columns.setVisible(not words)
+        if presenter(item).past:
+            self._show_edit(item, None if words else sample.text)
+            return
+        # It stands there once it was made; to ask for it would make it.
+        if "edit" in self.__dict__:
+            self.edit.hide()
+        before = item.text
+        indent = lost_indentation(before)
+        if words:
+            self.original.show_text(restored(before, indent))
+            return
+        python = item.path.endswith((".py", ".pyi"))
+        diff = compare(restored(before, indent), restored(sample.text, indent), python=python)
+        self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
+        self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
+
+    @cached_property
+    def edit(self) -> Columns:
+        """Return the view of old, new and predicted code, made with the first edit: most runs have none."""
+        view = Columns(self, EDIT_TITLES)
+        view.set_wrap(True)
+        self._column.addWidget(view, 1)
+        return view
+
+    def _show_edit(self, item: ItemRow, predicted: str | None) -> None:
+        self.original.hide()
+        self.columns.hide()
+        self.edit.show()
+        self.edit.show_last(predicted is not None)
+        self.edit.show_lines(EditLines(shown_edit(item, predicted)), item.path)

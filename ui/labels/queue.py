@@ -22,8 +22,7 @@ class QueueKind(StrEnum):
     ALL = "All in order"
 
 
-TELLING = frozenset({QueueKind.FAILURES})
-"""Kinds that tell the verdict by being chosen: not to be had while blind."""
+TELLING = frozenset({QueueKind.FAILURES})  # kinds that tell the verdict by being chosen: not to be had while blind
 DISPUTED = frozenset({QueueKind.DISAGREEMENTS, QueueKind.ADJUDICATION})
 
 
@@ -73,7 +72,6 @@ class LabelQueue:
         return self.samples[max(self.at - 1, 0) : self.at + 4]
 
     def go_to(self, sample_id: int) -> None:
-        """Show a sample; one that is not in the queue is put in here."""
         if sample_id not in self.samples:
             self.samples.insert(min(self.at + 1, len(self.samples)), sample_id)
         self.at = self.samples.index(sample_id)
@@ -117,11 +115,9 @@ def _wanted(row: ReconstructionRow, kind: QueueKind, disputed: set[int]) -> bool
 
 # ---- what was given
 
-WINDOW = 20
-"""Labels the pace is taken over."""
+WINDOW = 20  # labels the pace is taken over
 
-PAUSE = 120.0
-"""Seconds between two labels that count as a break and are left out."""
+PAUSE = 120.0  # seconds between two labels that count as a break and are left out
 
 
 class Pace:
@@ -149,7 +145,6 @@ class Pace:
         return round(3600 * len(self._gaps) / total) if len(self._gaps) >= 2 and total > 0 else None
 
     def text(self) -> str:
-        """`12 labelled · 212 an hour`."""
         rate = self.per_hour()
         return f"{self.count} labelled" + (f" · {rate} an hour" if rate is not None else "")
 
@@ -183,7 +178,6 @@ class LabelSession:
         self._progress = f"{done:,} of {total:,} · "
 
     def add(self, given: LabelRequest, own: LabelRow | None, *, counts: bool) -> None:
-        """Note a label given where `own` was; one that takes a label back counts for nothing."""
         self._before.append(replace(given, mode=own.mode if own else "", note=own.note if own else ""))
         if counts:
             self._pace.add()

@@ -17,6 +17,7 @@ from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     breakable,
     button,
+    called,
     column,
     label,
     push,
@@ -27,8 +28,7 @@ from rtc_inspector.ui.style.fonts import bold, write_fixed
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 PAD = 6
-SIZE = 8 / 9
-"""Of its text, against the text around it."""
+SIZE = 8 / 9  # of its text, against the text around it
 
 
 class Badge(QWidget):
@@ -42,7 +42,6 @@ class Badge(QWidget):
         self.show_text(text, role, tip)
 
     def show_text(self, text: str, role: str = "", tip: str = "") -> None:
-        """Say something else; hidden while there is nothing to say."""
         if (text, role) != (self.text, self._role):
             self.text, self._role = text, role
             # A layout asks for a size once; it must be told that there is another.
@@ -91,7 +90,6 @@ class Card(QFrame):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def mark(self, marked: bool) -> None:
-        """Show it as chosen; only the chosen card is in the Tab order, arrow keys reach the others."""
         self.marked = marked
         # Tab through thirty cards would never come to what stands after them.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if marked else Qt.FocusPolicy.ClickFocus)
@@ -106,18 +104,15 @@ class Card(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = self.hasFocus()
         if self.inset:
-            self._draw_elbow(painter)
+            x, y = self.inset * 0.45, 18.0
+            painter.setPen(QPen(QColor(current_theme().border), 1.5))
+            painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))
         colour = theme.focus if focused else theme.accent if self.marked else theme.border
         painter.setPen(QPen(QColor(colour), 2 if focused else 1))
         painter.setBrush(QColor(theme.tint(theme.accent, 0.07) if self.marked else theme.surface))
         edge = 1.0 if focused else 0.5
         frame = QRectF(self.rect()).adjusted(self.inset + edge, edge, -edge, -edge)
         painter.drawRoundedRect(frame, RADIUS, RADIUS)
-
-    def _draw_elbow(self, painter: QPainter) -> None:
-        x, y = self.inset * 0.45, 18.0
-        painter.setPen(QPen(QColor(current_theme().border), 1.5))
-        painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))
 
 
 class CardScroll(QScrollArea):
@@ -154,7 +149,6 @@ class CodePeek(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_code(self, text: str, path: str = "", start: int = 0) -> None:
-        """Show `text` from its line `start` on (from 0), dedented."""
         texts = level(split(text).texts)
         shown = texts[start : start + self._most]
         self._before = f"… {counted(start, 'line')} as in the original" if start else ""
@@ -206,9 +200,8 @@ class TextBox(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self._title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
-        self.edit = QPlainTextEdit(readOnly=True, tabChangesFocus=True, textInteractionFlags=SELECTABLE)
+        self.edit = called(QPlainTextEdit(readOnly=True, tabChangesFocus=True, textInteractionFlags=SELECTABLE), title)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
-        self.edit.setAccessibleName(title)
         self.edit.setStyleSheet(FOCUS_RING)
         mode = QPlainTextEdit.LineWrapMode
         self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
@@ -220,7 +213,6 @@ class TextBox(QWidget):
         column(head, self.edit, owner=self)
 
     def show_text(self, text: str, detail: str = "", absent: str = "") -> None:
-        """Show a text; `detail` stands beside the title, `absent` in the place of an empty text."""
         # Setting the same text again would lose scroll position and selection.
         if text != self.edit.toPlainText():
             self.edit.setPlainText(text)
@@ -239,8 +231,7 @@ class EmptyState(QWidget):
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
             each.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self._act: Callable[[], object] = lambda: None
-        self.go_on = push("", "Go on", lambda: self._act())
-        self.go_on.setProperty("role", "primary")
+        self.go_on = called(push("", "Go on", lambda: self._act()), role="primary")
         self.go_on.hide()
         around = row(None, self.go_on, None)
         layout = column(None, self._heading, self._advice, around, None, margins=(24, 24, 24, 24), owner=self)
@@ -248,13 +239,11 @@ class EmptyState(QWidget):
         self.say(heading, advice)
 
     def stand_in(self, *parts: QWidget, empty: bool) -> None:
-        """Stand instead of `parts` while there is nothing to show in them."""
         self.setVisible(empty)
         for part in parts:
             part.setVisible(not empty)
 
     def offer(self, words: str, act: Callable[[], object]) -> None:
-        """Have a button that goes on; none where it has no words."""
         self._act = act
         self.go_on.setText(words)
         self.go_on.setAccessibleName(words or "Go on")

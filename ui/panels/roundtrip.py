@@ -8,20 +8,46 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, kind_of
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
-from rtc_inspector.ui.panels.pieces import Badge, CardScroll, CodePeek, EmptyState
-from rtc_inspector.ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
-from rtc_inspector.ui.presenters import Node, presenter, rebuilt, role_name, sign_words, trace
-from rtc_inspector.ui.style.controls import ElidedLabel, Flow, button, column, discard, label, on_ground, row
+from rtc_inspector.ui.panels.pieces import Badge, Card, CardScroll, CodePeek, EmptyState, first_difference
+from rtc_inspector.ui.presenters import (
+    Node,
+    as_known,
+    compared_words,
+    describes,
+    judged_by_tests,
+    presenter,
+    rebuilt,
+    recites,
+    role_name,
+    sign_words,
+    trace,
+    verdict_badge,
+)
+from rtc_inspector.ui.style.controls import (
+    ElidedLabel,
+    Flow,
+    Margins,
+    PushButton,
+    bind,
+    breakable,
+    button,
+    called,
+    column,
+    discard,
+    label,
+    on_ground,
+    row,
+)
+from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
 from rtc_inspector.ui.style.theme import SPACE
 
-MOST = 256
-"""Unfinished texts kept at a time; the oldest go first."""
+MOST = 256  # unfinished texts kept at a time; the oldest go first
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +68,6 @@ class Streams:
         self._stored: dict[Stream, int] = {}
 
     def append(self, place: Stream, text: str) -> str:
-        """Add new text; the whole text so far comes back."""
         self._texts[place] = self._texts.get(place, "") + text
         self._texts.move_to_end(place)
         # Texts of items that nobody looks at are never settled: their samples are not read.
@@ -71,7 +96,6 @@ class Streams:
         self._texts.clear()
 
     def of(self, item_id: int) -> list[tuple[Stream, str]]:
-        """Return everything being written for an item, in the order it was begun."""
         return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]
 
 
@@ -115,8 +139,7 @@ _EXTRA = "You selected this code; it stands beside the run's sampled regions and
 
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
-BLINK = 530
-"""Milliseconds."""
+BLINK = 530  # milliseconds
 AT_ONCE = 4
 """Cards that are made or changed in one turn of the event loop. A function asked for its names six times over has 80
 samples, and cards for all of them at once kept the window from answering for half a second; a dozen a turn still for
@@ -153,24 +176,20 @@ class RoundTripPanel(QWidget):
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
         self.own.written.connect(self._ask_backward)
-        self.own.left.connect(self._back_to_cards)
+        self.own.left.connect(lambda: (self._chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason))
         self._header = RoundTripHeader(self.describe)
         self._empty = EmptyState("", "")
         self.set_kind(FIRST_KIND)
         self._state = label(role="muted", wrap=True)
-        self._lay_out()
-        self._blinking = QTimer(self, interval=BLINK)
-        self._blinking.timeout.connect(self._blink)
-        self.set_trace(None, [])
-
-    def _lay_out(self) -> None:
-        self._list = QWidget()
-        self._list.setProperty("role", "surface")
+        self._list = called(QWidget(), role="surface")
         self._layout = column(margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=SPACE, owner=self._list)
         self._layout.addWidget(self._state)
         self._layout.addStretch(1)
         self._scroll = CardScroll(self._list)
         column(self._empty, self._header, self.own, self._scroll, owner=self)
+        self._blinking = QTimer(self, interval=BLINK)
+        self._blinking.timeout.connect(self._blink)
+        self.set_trace(None, [])
 
     @property
     def _chosen(self) -> SampleCard | None:
@@ -192,20 +211,31 @@ class RoundTripPanel(QWidget):
         self.describe.setEnabled(item is not None and _describable(item))
         self.describe.setVisible(self._kind.describable)
         if fresh:
-            self._clear()
+            for card in self._cards.values():
+                self._put_away(card)
+            for writing in self._writing.values():
+                discard(writing)
+            self._left.clear()
+            self._cards, self._writing, self.selected, self._wanted = {}, {}, None, None
+            self.own.hide()
+            self.own.text.clear()
+            self._scroll.verticalScrollBar().setValue(0)
         if item is None:
             return
         self._header.show_item(item)
         # First, or a sample would stand there twice: stored, and still being written.
         self._streams.settle(item.id, samples)
-        self._show_samples(samples, item)
+        gone = set(self._cards) - {sample.id for sample in samples}
+        for number in gone:
+            self._put_away(self._cards.pop(number))
+        self._left = deque(enumerate(trace(item, samples), 1))
+        self._fill()
         self._show_writing()
         self._show_state(item, samples)
         if self.selected not in self._cards and not self._is_left(self._wanted):
             self._choose_first(samples)
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
-        """Take new text of a sample being written. `parent`: id of the sample it is made from."""
         place = Stream(item_id, role, index, parent)
         so_far = self._streams.append(place, text)
         if self._item is None or item_id != self._item.id:
@@ -221,7 +251,6 @@ class RoundTripPanel(QWidget):
         self._show_writing()
 
     def select(self, sample_id: int) -> None:
-        """Make a sample current, as soon as it has its card; nothing happens for one that is not shown."""
         if sample_id not in self._cards:
             self._wanted = sample_id if self._is_left(sample_id) else self._wanted
             return
@@ -243,7 +272,6 @@ class RoundTripPanel(QWidget):
             self._scroll.ensureWidgetVisible(self._chosen, 0, SPACE)
 
     def write_description(self) -> None:
-        """Let the user write a description, beginning from the one that is chosen."""
         if self._item is not None and _describable(self._item):
             self.own.start(self._chosen_words())
 
@@ -263,7 +291,6 @@ class RoundTripPanel(QWidget):
         self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
 
     def _chosen_words(self) -> str:
-        """Return the chosen description, or the one the chosen reconstruction was made from."""
         card = self._chosen
         if card is not None and not card.describes and card.sample.parent_id is not None:
             # Code is chosen: who describes it anew begins from the words it was made from.
@@ -274,30 +301,7 @@ class RoundTripPanel(QWidget):
         if self._item is not None:
             self.description_written.emit(self._item.id, text)
 
-    def _back_to_cards(self) -> None:
-        """Focus goes where it came from."""
-        (self._chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason)
-
     # ---- cards
-
-    def _clear(self) -> None:
-        for card in self._cards.values():
-            self._put_away(card)
-        for writing in self._writing.values():
-            discard(writing)
-        self._left.clear()
-        self._cards, self._writing, self.selected, self._wanted = {}, {}, None, None
-        self.own.hide()
-        self.own.text.clear()
-        self._scroll.verticalScrollBar().setValue(0)
-
-    def _show_samples(self, samples: Sequence[SampleRow], item: ItemRow) -> None:
-        """Reuse cards by sample id; put all in the order of the samples."""
-        gone = set(self._cards) - {sample.id for sample in samples}
-        for number in gone:
-            self._put_away(self._cards.pop(number))
-        self._left = deque(enumerate(trace(item, samples), 1))
-        self._fill()
 
     def _fill(self) -> None:
         """Make or change some of the cards that are left, and the others in turn."""
@@ -317,7 +321,6 @@ class RoundTripPanel(QWidget):
             self.select(self._wanted)
 
     def _is_left(self, sample_id: int | None) -> bool:
-        """Return whether a sample gets its card in a later turn."""
         return any(node.sample.id == sample_id for _, node in self._left)
 
     def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
@@ -340,14 +343,20 @@ class RoundTripPanel(QWidget):
         self._spare.append(card)
 
     def _show_writing(self) -> None:
-        """Show one card for each text being written, after the stored ones."""
         item_id = self._item.id if self._item else -1
         texts = dict(self._streams.of(item_id))
         for place in [place for place in self._writing if place not in texts]:
             discard(self._writing.pop(place))
         for place, text in texts.items():
             if place not in self._writing:
-                self._writing[place] = self._new_writing(place)
+                above = self._cards.get(place.parent) if place.parent is not None else None
+                task = self._item.task if self._item is not None else ""
+                named = self._kind.roles[place.role]
+                code = named.form is not Form.TEXT
+                number = place.index if not named.by_round or above is None else above.sample.step + (not code)
+                name = role_name(task, place.role, number)
+                inset = 0 if above is None else above.node.inset + (not named.by_round)
+                self._writing[place] = WritingCard(name, sign_words(task, place.role), inset, code=code)
                 self._layout.insertWidget(self._layout.count() - 1, self._writing[place])
                 self._writing[place].show()
             self._writing[place].show_text(text)
@@ -355,29 +364,16 @@ class RoundTripPanel(QWidget):
         if bool(self._writing) != self._blinking.isActive():
             self._blinking.start() if self._writing else self._blinking.stop()
 
-    def _new_writing(self, place: Stream) -> WritingCard:
-        """Return a new card, put below the sample it is made from, if that was told."""
-        above = self._cards.get(place.parent) if place.parent is not None else None
-        task = self._item.task if self._item is not None else ""
-        named = self._kind.roles[place.role]
-        code = named.form is not Form.TEXT
-        number = place.index if not named.by_round or above is None else above.sample.step + (not code)
-        name = role_name(task, place.role, number)
-        inset = 0 if above is None else above.node.inset + (not named.by_round)
-        return WritingCard(name, sign_words(task, place.role), inset, code=code)
-
     def _blink(self) -> None:
         self._lit = not self._lit
         for card in self._writing.values():
             card.blink(self._lit)
 
     def set_kind(self, kind: Kind) -> None:
-        """Call what is picked by its name."""
         self._kind = kind
         self.expect(self._any)
 
     def expect(self, any_items: bool) -> None:
-        """Return whether there is anything to pick."""
         self._any, noun = any_items, self._kind.noun
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
@@ -389,26 +385,24 @@ class RoundTripPanel(QWidget):
             self._empty.say(f"No {noun}s yet", "What a run makes of each appears here.")
 
     def offer_run(self, words: str, act: Callable[[], object]) -> None:
-        """Have a button that begins a first run; empty words where there is one already."""
         if words != self._first_run:
             self._first_run = words
             self._empty.offer(words, act)
             self.expect(self._any)
 
     def say_stage(self, words: str) -> None:
-        """Say what a run does that has nothing to show yet; empty where there is none."""
         if words != self._stage:
             self._stage = words
             self.expect(self._any)
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
-        said = "" if samples or self._writing else _waiting_text(item)
-        self._state.setText(said)
-        self._state.setVisible(bool(said))
+        words = "" if samples or self._writing else _waiting_text(item)
+        self._state.setText(words)
+        self._state.setVisible(bool(words))
 
     def _choose_first(self, samples: Sequence[SampleRow]) -> None:
-        made = [sample for sample in samples if rebuilt(sample)]
-        for sample in (made or list(samples))[:1]:
+        codes = [sample for sample in samples if rebuilt(sample)]
+        for sample in (codes or list(samples))[:1]:
             self.select(sample.id)
 
 
@@ -423,3 +417,217 @@ def _waiting_text(item: ItemRow) -> str:
     if item.state == "running":
         return "The model is reading…"
     return f"This {item.kind} waits for its turn while its run is at work."
+
+
+CARET = "▍"
+WORDS = 5  # lines that the field of a person's description is high
+INDENT = 20  # pixels by which a sample stands right of the one it was made from
+FIGURES = "How alike it is to the original (sim: edit similarity, 1 is the same), tokens written, seconds it took"
+DEEPEST = 4  # levels up to which cards are indented; in a longer chain the names say the round
+
+_FLAGGED = "Odd, but no proof of anything: it changes neither the verdict nor a score."
+_SHORTENED = "The file did not fit the context window: whole statements of it were left out of the prompt."
+_ENDS = {
+    "length": "cut at length limit",
+    "loop": "went round in a loop",
+    "context": "context full",
+    "failed": "engine failed",
+}
+
+
+class SampleCard(Card):
+    """One stored sample. Words show their text, code its verdict and first lines; both their scores against others."""
+
+    def __init__(self, node: Node, item: ItemRow) -> None:
+        super().__init__(inset_of(node.inset))
+        self.node, self._item = node, item
+        self._name = label(role="heading")
+        self._main, self._author, self._end, self._short = (Badge() for _ in range(4))
+        self._cost = ElidedLabel("caption")
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._text = label(wrap=True)
+        self._against = label(role="caption", wrap=True)
+        self._code = CodePeek(3)
+        self._flags = Badge()
+        self._badges = (self._main, self._flags, self._author, self._end, self._short)
+        head = row(spacing=SPACE // 2 + 2)
+        head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
+        head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
+        column(
+            head, self._text, self._against, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self
+        )
+        self.show_node(node, item)
+
+    @property
+    def sample(self) -> SampleRow:
+        return self.node.sample
+
+    @property
+    def describes(self) -> bool:
+        return describes(self.sample)
+
+    def fits(self, node: Node) -> bool:
+        return inset_of(node.inset) == self.inset
+
+    def shows(self, node: Node, item: ItemRow) -> bool:
+        same = (node, item.id, item.state) == (self.node, self._item.id, self._item.state)
+        return same and bool(self._name.text())
+
+    def show_node(self, node: Node, item: ItemRow) -> None:
+        """Show a sample as it stands now; what is shown of it already is left alone."""
+        if self.shows(node, item):
+            return
+        self.node, self._item, sample = node, item, node.sample
+        self._name.setText(node.name)
+        self._name.setToolTip(sign_words(item.task, sample.role))
+        self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
+        self._against.setToolTip(compared_words(sample))
+        self._against.setVisible(bool(node.against or node.remark))
+        self._cost.setText(_figures(sample))
+        self._cost.setToolTip(FIGURES)
+        self._text.setVisible(self.describes or bool(sample.error))
+        self._text.setText(breakable(sample.error or sample.text or "(empty)"))
+        # Code that came back as it was needs no lines; the card says so in words.
+        exact = sample.text.rstrip() == item.text.rstrip()
+        self._code.setVisible(not (self.describes or exact) and bool(sample.text))
+        if self._code.isVisibleTo(self):
+            start = first_difference(item.text, sample.text)
+            self._code.show_code(sample.text, item.path, max(0, start) if start > 1 else 0)
+        self._show_badges()
+        self.setAccessibleName(self.spoken())
+
+    def spoken(self) -> str:
+        spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
+        parts = [spoken, *(badge.text for badge in self._badges if badge.text), *self.node.against]
+        parts += [self.node.remark] if self.node.remark else []
+        return f"{', '.join(parts)}: {self.sample.text}" if self.describes else ", ".join(parts)
+
+    def _show_badges(self) -> None:
+        sample = self.sample
+        human = sample.author if sample.author != "model" else ""
+        self._author.show_text(f"✎ by {human}" if human else "", "accent", "Written by a person")
+        self._end.show_text(*_ending(sample))
+        self._short.show_text("⚠ file shortened" if sample.truncated else "", "warn", _SHORTENED)
+        flags = sample.verdict.flags if sample.verdict else ()
+        self._flags.show_text(f"⚑ {', '.join(flags)}" if flags else "", "muted", _FLAGGED)
+        if self.describes:
+            self._main.show_text(*_recitation(sample))
+            return
+        if sample.error or not judged_by_tests(self._item.task, sample):
+            self._main.show_text("")
+        else:
+            going = self._item.state == "running"
+            text, role, tip = verdict_badge(sample.verdict, len(self._item.tests), going=going)
+            self._main.show_text(text, role, as_known(self._item, tip))
+
+
+class WritingCard(Card):
+    """A text still being written, with a caret. `text`: the label that shows both."""
+
+    def __init__(self, name: str, tip: str, depth: int, *, code: bool) -> None:
+        super().__init__(inset_of(depth))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self._state = Badge("… writing", "accent")
+        self.text = label(wrap=True)
+        self._so_far, self._lit = "", True
+        if code:
+            write_fixed(self.text, 8.5)
+        title = called(label(name, "heading"), tip=tip)
+        head = row(title, self._state, None, spacing=SPACE // 2 + 2)
+        column(head, self.text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
+        self.setAccessibleName(f"{name} is being written")
+
+    def show_text(self, text: str) -> None:
+        self._so_far = breakable(text)
+        self.text.setText(self._so_far + CARET)
+
+    def blink(self, lit: bool) -> None:
+        """Show the caret or not; the space it takes stays."""
+        self.text.setText(self._so_far + (CARET if lit else " "))
+
+
+class DescribeCard(QFrame):
+    """A person's own description of a region, to be written again by the model; hidden until `start`.
+
+    `written(text)` asks for the backward pass; `left` when it was put away."""
+
+    written = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        hint = "Say what the code does: it is written again from your words and the code around it."
+        self.text = called(QPlainTextEdit(placeholderText=hint, tabChangesFocus=True), "Your description", role="field")
+        self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * WORDS + 2 * SPACE)
+        self.text.textChanged.connect(self._offer)
+        self.go, self.cancel = called(PushButton("Write the code from it"), role="primary"), PushButton("Cancel")
+        self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Return)")
+        self.cancel.setToolTip("Put this away (Escape)")
+        self.go.clicked.connect(self._ask)
+        self.cancel.clicked.connect(self.leave)
+        for key in ("Ctrl+Return", "Ctrl+Enter"):
+            bind(self, key, self._ask, "Write the code from it")
+        bind(self, "Escape", self.leave, "Cancel")
+        foot = row(None, self.cancel, self.go, spacing=SPACE)
+        head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))
+        layout = column(head, self.text, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self)
+        layout.addLayout(foot)
+        self.hide()
+
+    def start(self, text: str) -> None:
+        """Show it with a text to begin from, selected whole; words that were not sent yet stay."""
+        # The key was pressed again: what is being written stays.
+        if self.isHidden() or not self.text.toPlainText().strip():
+            self.text.setPlainText(text)
+            self.text.selectAll()
+        self._offer()
+        self.show()
+        self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def leave(self) -> None:
+        self.hide()
+        self.text.clear()
+        self.left.emit()
+
+    def _offer(self) -> None:
+        self.go.setEnabled(bool(self.text.toPlainText().strip()))
+
+    def _ask(self) -> None:
+        words = self.text.toPlainText().strip()
+        if words:
+            self.written.emit(words)
+
+
+def inset_of(depth: int) -> int:
+    """Return the inset in pixels of a sample with so many above it."""
+    return INDENT * min(depth, DEEPEST)
+
+
+def inside(inset: int) -> Margins:
+    """Return the room around a card's contents."""
+    return inset + SPACE + 4, SPACE, SPACE + 4, SPACE
+
+
+def _recitation(sample: SampleRow) -> tuple[str, str, str]:
+    if not recites(sample):
+        return "", "", ""
+    tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
+    return f"⚠ recites {sample.recitation:.2f}", "warn", tip
+
+
+def _ending(sample: SampleRow) -> tuple[str, str, str]:
+    if sample.error:
+        return "⚙ no sample", "warn", sample.error
+    end = _ENDS.get(sample.finish_reason, "")
+    return (f"⚠ {end}", "warn", "The model did not end its answer by itself.") if end else ("", "", "")
+
+
+def _figures(sample: SampleRow) -> str:
+    if sample.finish_reason == "written":
+        return ""
+    likeness = sample.scores.get("edit_sim")
+    exact = sample.scores.get("exact_match") == 1.0
+    parts = ["as the original"] if exact else [] if likeness is None else [f"sim {likeness:.2f}"]
+    return " · ".join([*parts, f"{sample.completion_tokens} tok", f"{sample.seconds:.1f} s"])

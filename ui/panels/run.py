@@ -1,27 +1,33 @@
-"""One run: the figures of its analyses, and how it was made."""
+"""One run: what it does before its model writes, the figures of its analyses, and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
-from rtc_inspector.core.kinds import task
+from rtc_inspector.core.kinds import FIRST_KIND, Kind, task
+from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.panels.pieces import EmptyState
-from rtc_inspector.ui.provenance import Groups, as_text, provenance
+from rtc_inspector.ui.presenters import Groups, as_text, provenance
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
     bind,
     button,
+    called,
     column,
+    give_role,
     label,
+    on_ground,
+    push,
     row,
     split,
     switch,
@@ -33,13 +39,9 @@ from rtc_inspector.ui.style.theme import SPACE
 if TYPE_CHECKING:
     from rtc_inspector.ui.figures.view import FiguresView
 
-
-NAMES = 132
-"""Pixels that the names of what a run was made with take at first; the rest is the values'."""
-SHARES = 4, 3, 3
-"""Of the width: drawings, tables, and how the run was made, which is folded away at first."""
-BESIDE = 1300
-"""Pixels from which on tables stand beside the drawings; in fewer all figures share one place."""
+NAMES = 132  # pixels that the names of what a run was made with take at first; the rest is the values'
+SHARES = 4, 3, 3  # of the width: drawings, tables, and how the run was made, which is folded away at first
+BESIDE = 1300  # pixels from which on tables stand beside the drawings; in fewer all figures share one place
 
 
 class ProvenanceView(QWidget):
@@ -48,8 +50,7 @@ class ProvenanceView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._groups: Groups = ()
-        self.tree = QTreeWidget()
-        self.tree.setAccessibleName("How this run was made")
+        self.tree = called(QTreeWidget(), "How this run was made")
         self.tree.setColumnCount(2)
         self.tree.setHeaderHidden(True)
         self.tree.setIndentation(10)
@@ -66,7 +67,6 @@ class ProvenanceView(QWidget):
         column(head, self.tree, owner=self)
 
     def show_groups(self, groups: Groups) -> None:
-        """Show values; only what has changed is touched when the names are the same."""
         if groups == self._groups:
             return
         old, self._groups = self._groups, groups
@@ -82,7 +82,6 @@ class ProvenanceView(QWidget):
         to_clipboard(as_text(self._groups))
 
     def copy_current(self) -> None:
-        """Copy the current value to the clipboard; a whole group where its heading is current."""
         item = self.tree.currentItem()
         if item is None:
             self.copy_all()
@@ -150,23 +149,22 @@ class RunPanel(QWidget):
     def _insert_view(self, place: int) -> FiguresView:
         from rtc_inspector.ui.figures.view import FiguresView  # its library takes a moment to load
 
-        made = FiguresView()
-        made.opened.connect(self.opened)
-        made.chosen.connect(self.chosen)
-        made.export_failed.connect(self.export_failed)
-        self._body.insertWidget(place, made)
+        view = FiguresView()
+        view.opened.connect(self.opened)
+        view.chosen.connect(self.chosen)
+        view.export_failed.connect(self.export_failed)
+        self._body.insertWidget(place, view)
         if self._body.count() == len(SHARES):
             self._body.setSizes([share * 100 for share in SHARES])
             for at, share in enumerate(SHARES):
                 self._body.setStretchFactor(at, share)
-        return made
+        return view
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self.set_figures(self._figures)
 
     def set_run(self, run: RunRow | None) -> None:
-        """Show a run as it stands; its figures come when they are made."""
         self._empty.stand_in(self._head, self._body, empty=run is None)
         if run is not None:
             name = run.name and f" “{run.name}”"
@@ -190,3 +188,117 @@ class RunPanel(QWidget):
         wide = grown(self, BESIDE)
         if (event.oldSize().width() >= wide) != (self.width() >= wide):
             self.set_figures(self._figures)
+
+
+LOAD, LEARN, DRAW, ASK = range(4)
+DONE, NOW, LATER = "✓", "▸", "·"
+TICK = 500  # milliseconds between two looks at the clock
+WIDEST = 560  # pixels for text of the usual size
+
+
+def step_of(stage: str) -> int:
+    """Return which of the four steps a stage of a run belongs to."""
+    if stage.startswith("loading"):
+        return LOAD
+    if stage.startswith(("starting a sandbox", "learning", "check")):
+        return LEARN
+    return ASK if stage == "samples" else DRAW
+
+
+class Preparing(QWidget):
+    """Steps with marks and times. `left` when the user wants to see the code instead."""
+
+    left = Signal()
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        on_ground(self, "surface")
+        self.setAccessibleName("Getting the run ready")
+        self._clock, self._kind = clock, FIRST_KIND
+        self._seconds = [0.0] * 4
+        self._at: int | None = None
+        self._since = 0.0
+        self._stage = ""
+        self.title, self.advice = label("Getting the run ready", "title", wrap=True), label(role="muted", wrap=True)
+        self.rows = [(label(), label(), label(role="muted"), label()) for _ in range(4)]
+        self.leave = push("Show the code meanwhile", "Show the code while the run gets ready", self.left.emit)
+        self._timer = QTimer(self, interval=TICK)
+        self._timer.timeout.connect(self._tell)
+        steps = QGridLayout()
+        steps.setHorizontalSpacing(SPACE * 2)
+        steps.setVerticalSpacing(SPACE)
+        steps.setColumnStretch(2, 1)
+        for line, cells in enumerate(self.rows):
+            for place, cell in enumerate(cells):
+                steps.addWidget(cell, line, place)
+            cells[2].setMinimumWidth(1)  # whatever a stage says, the page stays as wide as it is
+            cells[3].setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._page = QWidget()
+        parts = (None, self.title, self.advice, steps, row(self.leave, None), None, None)
+        column(*parts, spacing=SPACE * 2, owner=self._page)
+        margins = SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2
+        row(None, self._page, None, margins=margins, owner=self).setStretch(1, 100)
+
+    @property
+    def begun(self) -> bool:
+        return self._at is not None
+
+    @property
+    def words(self) -> str:
+        if self._at is None:
+            return ""
+        mark_name = self.rows[self._at][1].text()
+        return f"{mark_name} · {_clock_words(sum(self._seconds) + self._clock() - self._since)}"
+
+    def begin(self, kind: Kind) -> None:
+        self._kind, self._seconds, self._at, self._stage = kind, [0.0] * 4, LOAD, ""
+        self._since = self._clock()
+        names = ("Load the model", "Learn the tests", f"Find {kind.nouns}", "Read the first prompt")
+        for (_, name, _, _), words in zip(self.rows, names, strict=True):
+            name.setText(words)
+        self._page.setMaximumWidth(grown(self, WIDEST))
+        self._timer.start()
+        self._tell()
+
+    def note(self, progress: Progress) -> None:
+        if self._at is None:
+            return
+        now, step = self._clock(), step_of(progress.stage)
+        self._seconds[self._at] += now - self._since
+        self._since, self._at = now, step
+        count = f" {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
+        stage = "" if step == ASK else progress.stage.partition(": ")[2] or progress.stage
+        self._stage = progress.detail or (f"{stage}{count}" if stage else "")
+        self._tell()
+
+    def end(self) -> None:
+        self._at = None
+        self._timer.stop()
+
+    def _tell(self) -> None:
+        if self._at is None:
+            return
+        here = self._seconds[self._at] + self._clock() - self._since
+        for step, (mark, name, detail, took) in enumerate(self.rows):
+            now = step == self._at
+            seconds = here if now else self._seconds[step]
+            # A step may come back, e.g. where a second sandbox is started; one that never came is not shown as done.
+            done = not now and seconds > 0
+            skipped = not now and not done and step < self._at
+            for cell in (mark, name, detail, took):
+                cell.setVisible(not skipped)
+            mark.setText(NOW if now else DONE if done else LATER)
+            for cell, role in ((mark, "good" if done else ""), (name, "" if now or done else "muted")):
+                if cell.property("role") != role:
+                    give_role(cell, role)
+            detail.setText(self._stage if now else "")
+            took.setText(_clock_words(seconds) if now or done else "")
+        total = sum(self._seconds) + self._clock() - self._since
+        learns = self._at == LEARN or self._seconds[LEARN] > 0
+        kept = " What is learned of the tests is kept: the next run on this project begins sooner." if learns else ""
+        self.advice.setText(f"{_clock_words(total)} so far.{kept}")
+
+
+def _clock_words(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02d} min"

@@ -1,25 +1,47 @@
-"""The tabs below the code about one item: a sample's prompt and answer, all scores, and what the tests said."""
+"""The tabs below the code about one item: diff, trace, a sample's prompt and answer, scores, what the tests said."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property, partial
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSplitter, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.metrics.metric import METRICS, Metric, metric
 from rtc_inspector.core.metrics.output_match import matches
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Form, TestResult
-from rtc_inspector.ui.panels.pieces import Badge, EmptyState, TextBox
-from rtc_inspector.ui.presenters import judged_by_tests, sample_name, sign_words
+from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
+from rtc_inspector.ui.diff.rows import MOST_CHARACTERS, ShownEdit, shown_edit
+from rtc_inspector.ui.diff.view import DiffView, EditView
+from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState, TextBox
+from rtc_inspector.ui.presenters import (
+    Node,
+    compared_words,
+    describes,
+    judged_by_tests,
+    outcome_role,
+    presenter,
+    sample_name,
+    sign,
+    sign_words,
+    trace,
+    verdict_badge,
+    verdict_detail,
+    verdict_role,
+    verdict_text,
+)
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
+    breakable,
     button,
+    called,
     column,
     copy_menu,
     embolden,
@@ -29,8 +51,8 @@ from rtc_inspector.ui.style.controls import (
     split,
     switch,
 )
-from rtc_inspector.ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, EndShown, Head, sorted_table, widths
+from rtc_inspector.ui.style.theme import SPACE
 
 
 class PromptPanel(QWidget):
@@ -46,7 +68,10 @@ class PromptPanel(QWidget):
         self.thoughts, self.extracted = TextBox("Thoughts, sent apart"), TextBox("Extracted text")
         self.name, self.figures = label(), ElidedLabel("muted")
         self.human, self.short = Badge(), Badge()
-        self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
+        self.copy = copy_menu(
+            "Copy this sample",
+            [("All of it", self.everything), ("Prompt hash", lambda: self._sample.prompt_hash if self._sample else "")],
+        )
         parts = self.prompt, self.thoughts, self.raw, self.extracted
         self._body = split(Qt.Orientation.Horizontal, *parts, sizes=(460, 300, 300, 300))
         embolden(self.name)
@@ -56,7 +81,6 @@ class PromptPanel(QWidget):
         self.set_sample(None, "", "")
 
     def set_sample(self, sample: SampleRow | None, prompt: str, task: str = "") -> None:
-        """Show a sample of that method with its exact prompt."""
         self._sample, self._prompt = sample, prompt
         self._empty.stand_in(self._head, self._body, empty=sample is None)
         if sample is None:
@@ -64,7 +88,10 @@ class PromptPanel(QWidget):
         self.name.setText(sample_name(task, sample))
         self.name.setToolTip(sign_words(task, sample.role))
         self.figures.setText(_drawn_by(sample))
-        self._show_badges(sample)
+        person = sample.author != "model"
+        self.human.show_text(f"✎ by {sample.author}" if person else "", "accent", "Written by a person")
+        tip = "The file did not fit the context window: whole statements of it were left out."
+        self.short.show_text("⚠ file shortened" if sample.truncated else "", "warn", tip)
         self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")
         self.raw.show_text(sample.raw_text, f"{sample.completion_tokens:,} tokens", "The answer was empty.")
         self.thoughts.setVisible(bool(sample.thoughts))
@@ -73,7 +100,6 @@ class PromptPanel(QWidget):
         self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
 
     def everything(self) -> str:
-        """Return the figures, prompt, answer and extracted text, for the clipboard."""
         sample = self._sample
         if sample is None:
             return ""
@@ -81,15 +107,6 @@ class PromptPanel(QWidget):
         if sample.thoughts:
             parts.insert(1, ("thoughts", sample.thoughts))
         return "\n\n".join([_drawn_by(sample), *(f"--- {name}\n{text}" for name, text in parts)])
-
-    def _show_badges(self, sample: SampleRow) -> None:
-        person = sample.author != "model"
-        self.human.show_text(f"✎ by {sample.author}" if person else "", "accent", "Written by a person")
-        tip = "The file did not fit the context window: whole statements of it were left out."
-        self.short.show_text("⚠ file shortened" if sample.truncated else "", "warn", tip)
-
-    def _hash(self) -> str:
-        return self._sample.prompt_hash if self._sample else ""
 
 
 def _drawn_by(sample: SampleRow) -> str:
@@ -103,8 +120,7 @@ def _drawn_by(sample: SampleRow) -> str:
     return " · ".join(parts + ([f"error: {sample.error}"] if sample.error else []))
 
 
-FIRST = 2
-"""Columns before the metrics."""
+FIRST = 2  # columns before the metrics
 
 
 class MetricsPanel(QWidget):
@@ -122,10 +138,6 @@ class MetricsPanel(QWidget):
         self.set_kind(FIRST_KIND)
         self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
         self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
-        self._lay_out()
-        self.set_samples(None, [])
-
-    def _lay_out(self) -> None:
         self._bars = BarDelegate(self.table)  # kept, as in the project's tree
         self.table.setItemDelegate(self._bars)
         widths(self.table, 300, 150, 100, 100, 120, 120, 120)
@@ -136,9 +148,9 @@ class MetricsPanel(QWidget):
         self._head = QWidget()
         row(self._legend, copy, margins=BAR, owner=self._head, grows=self._legend)
         column(self._head, self._empty, self.table, owner=self)
+        self.set_samples(None, [])
 
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
-        """Show the scores of an item's code samples; the current row stays."""
         self._item = item
         codes = [sample for sample in samples if _compared(sample)]
         usual = {each.name for each in self._columns if each.usual}
@@ -148,7 +160,6 @@ class MetricsPanel(QWidget):
         self._empty.stand_in(self.table, self._head, empty=not codes)
 
     def _choose_columns(self, stored: AbstractSet[str]) -> None:
-        """Show the metrics that are stored, and explain them."""
         for name in sorted(stored - {each.name for each in self._columns}):
             self._columns.append(metric(name))
             self.model.add_column(_head(self._columns[-1]))
@@ -158,7 +169,6 @@ class MetricsPanel(QWidget):
             self.table.setColumnHidden(place, each not in self._metrics)
 
     def set_kind(self, kind: Kind) -> None:
-        """Call what is picked by its name."""
         self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
 
     def as_text(self) -> str:
@@ -172,8 +182,8 @@ class MetricsPanel(QWidget):
         item = self._item
         going = item is None or item.state == "running"
         judged = item is None or judged_by_tests(item.task, sample)
-        said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
-        verdict = Cell(said, colour=verdict_role(sample.verdict))
+        words = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
+        verdict = Cell(words, colour=verdict_role(sample.verdict))
         scores = _scores(sample)
         tip = sign_words(item.task, sample.role) if item else ""
         return [Cell(name, tip=tip), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
@@ -203,12 +213,10 @@ def _compared(sample: SampleRow) -> bool:
 
 
 def _scores(sample: SampleRow) -> dict[str, float]:
-    """Return a sample's scores against the original and, under their own names, against other samples."""
     return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
 
 
 def _names(task: str, samples: Sequence[SampleRow]) -> dict[int, str]:
-    """`Description 2 (y2) → Reconstruction (x̂)` for each code sample."""
     by_id = {sample.id: sample for sample in samples}
     names = {}
     for sample in samples:
@@ -219,8 +227,7 @@ def _names(task: str, samples: Sequence[SampleRow]) -> dict[int, str]:
     return names
 
 
-MESSAGE, BEFORE, GAVE = 3, 4, 5
-"""Columns."""
+MESSAGE, BEFORE, GAVE = 3, 4, 5  # columns
 _PASSING = {"passed", "skipped"}
 _ABSENT = "This test left no message."
 _NATIVE = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)')
@@ -253,11 +260,6 @@ class TestsPanel(QWidget):
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.parting = switch("Parted only", "Show only tests that gave something else before")
         self.search = field("Filter tests by name or message", "Filter tests")
-        self._make_parts()
-        self._lay_out()
-        self.set_verdict(None, [])
-
-    def _make_parts(self) -> None:
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(220)
         self.search.textChanged.connect(lambda: self._fill())
@@ -272,20 +274,18 @@ class TestsPanel(QWidget):
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
         self.jump = button("", "Show this line of the reconstruction", self._jump)
         self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
-
-    def _lay_out(self) -> None:
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(self.message)
         texts.addWidget(self.output)
         self._nothing = EmptyState(*_CUT_SHORT)
-        tables = QWidget()
-        tables.setProperty("role", "surface")
+        tables = called(QWidget(), role="surface")
         column(self._nothing, self.table, owner=tables)
         self._body = split(Qt.Orientation.Horizontal, tables, texts, sizes=(600, 400))
         self._head = QWidget()
         parts = (self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy)
         row(*parts, margins=BAR, owner=self._head, grows=self.detail)
         column(self._head, self._empty, self._body, owner=self)
+        self.set_verdict(None, [])
 
     def set_verdict(
         self,
@@ -317,21 +317,24 @@ class TestsPanel(QWidget):
         self._empty.stand_in(self._head, self._body, empty=verdict is None)
         if verdict is None:
             return
-        self._show_verdict(verdict)
+        detail = verdict_detail(verdict, self._covering)
+        badge = verdict_text(verdict, self._covering)
+        self.badge.show_text(badge, verdict_role(verdict), detail)
+        apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
+        self.detail.setText(f"{apart}{detail} · {verdict.seconds:.2f} s · {verdict.oracle}")
         self.output.show_text(verdict.output, absent="Nothing was printed.")
         self._nothing.say(*(_CUT_SHORT if verdict.oracle.startswith(("tests", "command")) else _NO_TESTS))
         self._nothing.stand_in(self.table, empty=not tests)
         self._fill()
         # Of the same verdict the test that somebody reads stays chosen.
         if not same:
-            self._select_first_failure()
-
-    def _show_verdict(self, verdict: VerdictRow) -> None:
-        said = verdict_detail(verdict, self._covering)
-        badge = verdict_text(verdict, self._covering)
-        self.badge.show_text(badge, verdict_role(verdict), said)
-        apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
-        self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
+            order = [
+                test.outcome in _PASSING if self._parted is None else test.node_id not in self._parted
+                for _, test in self._shown()
+            ]
+            if order:
+                source = self.model.index(order.index(False) if False in order else 0, 0)
+                self.table.setCurrentIndex(self._sorted.mapFromSource(source))
 
     def _shown(self) -> list[tuple[int, TestResult]]:
         wanted = self.search.text().casefold()
@@ -364,16 +367,6 @@ class TestsPanel(QWidget):
     def _colour(self, test: TestResult) -> str:
         return "bad" if test.node_id in (self._parted or ()) else "muted"
 
-    def _select_first_failure(self) -> None:
-        """Select the first test that failed or, beside other code, the first that parted from it."""
-        order = [
-            test.outcome in _PASSING if self._parted is None else test.node_id not in self._parted
-            for _, test in self._shown()
-        ]
-        if order:
-            source = self.model.index(order.index(False) if False in order else 0, 0)
-            self.table.setCurrentIndex(self._sorted.mapFromSource(source))
-
     def _current(self) -> TestResult | None:
         index = self._sorted.mapToSource(self.table.currentIndex())
         return self._tests[self.model.key(index.row())] if index.isValid() else None
@@ -386,7 +379,6 @@ class TestsPanel(QWidget):
         self.jump.setText(f"→ line {line}")
 
     def _line(self, test: TestResult | None) -> int | None:
-        """Return the innermost line of the candidate that the test's traceback passes through."""
         # The traceback ends inside of what the candidate called; its own innermost line is what to look at.
         lines = lines_through(test.message, self._path) if test else []
         return next((line for line in reversed(lines) if line in self._span), None)
@@ -430,3 +422,239 @@ def _gist(message: str) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
     return errors[0] if errors and not message.startswith("Traceback") else (errors or lines or [""])[-1]
+
+
+class DiffPanel(QWidget):
+    """The comparison of one pair, or of one edit, or what to do while there is none."""
+
+    def __init__(self, unified: bool = False) -> None:
+        super().__init__()
+        self.setAccessibleName("Difference")
+        self.view = DiffView()
+        self.view.unified.setChecked(unified)
+        self._unified = unified
+        self._empty = EmptyState("", "")
+        self._column = column(self._empty, self.view, owner=self)
+        self.clear()
+
+    def clear(self) -> None:
+        self._say_nothing(None)
+        self.view.clear()
+
+    def _say_nothing(self, item: ItemRow | None) -> None:
+        if item is None:
+            self._empty.say("Original and reconstruction", "They stand here side by side, once a sample is chosen.")
+        elif item.state in ("waiting", "running"):
+            self._empty.say("No code yet", "The model's code stands here beside the original as soon as it is written.")
+        else:
+            self._empty.say("No code was written from this", "Choose a sample that has some.")
+        self._turn_to(self._empty)
+
+    def show_code(
+        self,
+        item: ItemRow | None,
+        code: SampleRow | None,
+        title: str,
+        description: str = "",
+        before: SampleRow | None = None,
+    ) -> None:
+        """Compare what was made of an item with the original, or with the code `before` that it is held against.
+
+        An edit is shown before anything was made of it.
+        """
+        if item is not None and presenter(item).past:
+            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
+        elif item is None or code is None:
+            self.clear()
+            self._say_nothing(item)
+        else:
+            original = item.text if before is None else before.text
+            sides = presenter(item).sides_of(item, code, before)
+            path = item.key if describes(code) else item.path  # words are not coloured as code
+            first_line = max(1, item.start_line)
+            self.set_pair(original, code.text, title, path, first_line=first_line, description=description, sides=sides)
+
+    def set_pair(
+        self,
+        original: str,
+        candidate: str,
+        title: str,
+        path: str,
+        *,
+        first_line: int = 1,
+        description: str = "",
+        sides: Sides = PAIR,
+    ) -> None:
+        """Compare two texts of one place in a file.
+
+        `first_line`: the file's line on which the original starts. `description` can be shown between the two.
+        `sides`: what each text is.
+        """
+        indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
+        original, candidate = restored(original, indent), restored(candidate, indent)
+        self.view.name_sides(sides)
+        self._turn_to(self.view if original or candidate else self._empty)
+        self.view.show_pair(original, candidate, title, path, first_line, description)
+
+    @cached_property
+    def edit(self) -> EditView:
+        """Return the view of edits, made with the first one: most runs have none."""
+        view = EditView()
+        view.unified.setChecked(self._unified)
+        self._column.addWidget(view, 1)
+        return view
+
+    def set_edit(self, edit: ShownEdit) -> None:
+        self.edit.show_edit(edit)
+        self._turn_to(self.edit)
+
+    def go_to_line(self, line: int) -> None:
+        (self.edit if self.view.isHidden() else self.view).go_to_line(line)
+
+    def _turn_to(self, page: QWidget) -> None:
+        # A cached property stands in __dict__ once it was made; to ask for it would make it.
+        for each in (self._empty, self.view, *([self.edit] if "edit" in self.__dict__ else [])):
+            each.setVisible(each is page)
+
+
+WIDTH = 250  # pixels of a tile
+LINES = 12  # of code in a tile
+
+
+class Tile(Card):
+    """One sample: its name and verdict, and its text as far as there is room."""
+
+    def __init__(self, node: Node, item: ItemRow) -> None:
+        super().__init__()
+        self.node, sample = node, node.sample
+        self.setFixedWidth(WIDTH)
+        badge, code, text = Badge(), CodePeek(LINES), label(wrap=True)
+        if judged_by_tests(item.task, sample):
+            badge.show_text(*verdict_badge(sample.verdict, len(item.tests), going=item.state == "running"))
+        words = describes(sample) or bool(sample.error)
+        text.setText(breakable(sample.error or sample.text or "(empty)"))
+        text.setVisible(words)
+        code.setVisible(not words)
+        code.show_code(sample.text, item.path)
+        remark = label(node.remark, "warn", wrap=True)
+        remark.setVisible(bool(node.remark))
+        name = label(node.name, "heading", wrap=True)
+        name.setToolTip(sign_words(item.task, sample.role))
+        parts = name, badge, remark, text, code
+        margins = SPACE, SPACE, SPACE, SPACE
+        column(*parts, margins=margins, spacing=SPACE // 2, owner=self).addStretch(1)
+        self.setAccessibleName(", ".join(filter(None, (node.name, badge.text, *node.against, node.remark))))
+
+
+class WidePanel(QWidget):
+    """Tiles in rows, made only while somebody looks; `tiles` has them by the ids of their samples.
+
+    `sample_selected(id)` when the user picks one.
+    """
+
+    sample_selected = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName("Trace side by side")
+        self._item: ItemRow | None = None
+        self._samples: Sequence[SampleRow] = ()
+        self._shown: tuple[object, ...] = ()
+        self._selected: int | None = None
+        self.tiles: dict[int, Tile] = {}
+        self._places: dict[int, tuple[int, int]] = {}
+        self._empty = EmptyState("No trace", "What a run made of an item appears here, from left to right.")
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column(self._empty, self._scroll, owner=self)
+        self.set_trace(None, ())
+
+    def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
+        self._item, self._samples = item, samples
+        self._empty.stand_in(self._scroll, empty=not samples)
+        if self.isVisible():
+            self._fill()
+
+    def select(self, sample_id: int | None) -> None:
+        self._selected = sample_id
+        for number, tile in self.tiles.items():
+            tile.mark(number == sample_id)
+        chosen = self.tiles.get(sample_id) if sample_id is not None else None
+        if chosen is not None:
+            # In the next turn of the loop: tiles that were made just now have not found their places.
+            QTimer.singleShot(0, chosen, partial(self._scroll.ensureWidgetVisible, chosen, SPACE, 0))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self._fill()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        steps = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+        step = steps.get(Qt.Key(event.key()))
+        here = self._places.get(self._selected) if self._selected is not None else None
+        if step is None or here is None:
+            super().keyPressEvent(event)
+            return
+        wanted = here[0] + step[0], here[1] + step[1]
+        target = next((number for number, place in self._places.items() if place == wanted), None)
+        if target is not None:
+            self.tiles[target].setFocus(Qt.FocusReason.TabFocusReason)
+            self._choose(target)
+
+    def _fill(self) -> None:
+        # Tiles are costly: nothing is made anew for what is on show already.
+        if self._item is None or (self._item.id, self._item.state, *self._samples) == self._shown:
+            return
+        self._shown = (self._item.id, self._item.state, *self._samples)
+        rows = called(QWidget(), role="surface")
+        grid = QGridLayout(rows)
+        grid.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
+        grid.setSpacing(SPACE)
+        nodes = trace(self._item, self._samples)
+        self._places, self.tiles = _places(nodes), {}
+        for node in nodes:
+            row, depth = self._places[node.sample.id]
+            tile = Tile(node, self._item)
+            tile.chosen.connect(partial(self._choose, node.sample.id))
+            self.tiles[node.sample.id] = tile
+            grid.addWidget(tile, row, 2 * depth)
+            if depth:
+                link = label("\n".join(("→", *(each.replace(" to ", "\nto ", 1) for each in node.against))), "caption")
+                link.setObjectName("link")
+                link.setToolTip(compared_words(node.sample))
+                link.setAlignment(Qt.AlignmentFlag.AlignCenter)
+                grid.addWidget(link, row, 2 * depth - 1)
+        grid.setRowStretch(grid.rowCount(), 1)
+        grid.setColumnStretch(grid.columnCount(), 1)
+        self._scroll.setWidget(rows)
+        self.select(self._selected)
+
+    def _choose(self, sample_id: int) -> None:
+        self.select(sample_id)
+        self.sample_selected.emit(sample_id)
+
+
+def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
+    """Return each sample's row and depth: a parent's first child goes on in its row, the others begin new ones."""
+    children: dict[int | None, list[Node]] = {}
+    ids = {node.sample.id for node in nodes}
+    for node in nodes:
+        parent = node.sample.parent_id
+        children.setdefault(parent if parent in ids else None, []).append(node)
+    places: dict[int, tuple[int, int]] = {}
+    row = 0
+    # A stack, not recursion: a chain may be longer than Python lets functions call themselves.
+    waiting = [(node, True) for node in sorted(children.get(None, ()), key=_index, reverse=True)]
+    while waiting:
+        node, fresh = waiting.pop()
+        row += fresh and bool(places)
+        places[node.sample.id] = row, node.depth
+        below = sorted(children.get(node.sample.id, ()), key=_index)
+        waiting += [(each, at > 0) for at, each in reversed(list(enumerate(below)))]
+    return places
+
+
+def _index(node: Node) -> int:
+    return node.sample.index

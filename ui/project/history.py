@@ -16,7 +16,7 @@ from rtc_inspector.core.store.rows import ItemRow, RunRow
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.presenters import COMMIT, presenter
-from rtc_inspector.ui.shell.notices import say_in_place
+from rtc_inspector.ui.shell.bars import say_in_place
 from rtc_inspector.ui.style.controls import BAR, FilterField, column, label, row, switch
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.region_state import RegionState, mark_icon, region_state, state_words
@@ -48,7 +48,6 @@ class CommitModel(ListedRows):
         self._icons = {state: mark_icon(state) for state in RegionState}
 
     def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str]) -> None:
-        """Show a history. `texts`: what words are looked for in, one a commit."""
         self._commits, self._texts = commits, texts
         self._select()
 
@@ -60,7 +59,6 @@ class CommitModel(ListedRows):
             self.say_changed()
 
     def filter(self, words: str, sampled: bool) -> None:
-        """List the commits that hold all words; `sampled`: only those with edits of the run."""
         self._words, self._sampled = words.lower().split(), sampled
         self._select()
 
@@ -100,21 +98,17 @@ class CommitModel(ListedRows):
 
     def _text(self, commit: CommitLine, column: int, edits: Sequence[ItemRow]) -> str:
         if column == EDITS:
-            return " · ".join(_brief(item) for item in edits)
+            return " · ".join((item.tally or str(region_state(item))) for item in edits)
         return {DAY: commit.day, AUTHOR: commit.author, SUBJECT: commit.subject}.get(column, "")
 
     def _tip(self, commit: CommitLine, edits: Sequence[ItemRow]) -> str:
-        said = [f"{item.path}:{item.start_line}: {state_words(item)}" for item in edits]
-        return "\n".join([f"{commit.id[:_HASH]}  {commit.day}  {commit.author}", commit.subject, *said])
+        lines = [f"{item.path}:{item.start_line}: {state_words(item)}" for item in edits]
+        return "\n".join([f"{commit.id[:_HASH]}  {commit.day}  {commit.author}", commit.subject, *lines])
 
 
 def searched(commit: CommitLine) -> str:
     """Return the text of a commit in which words are looked for, in lower case."""
     return f"{commit.id} {commit.day} {commit.author}\n{commit.subject}".lower()
-
-
-def _brief(item: ItemRow) -> str:
-    return item.tally or str(region_state(item))
 
 
 def _state(edits: Sequence[ItemRow]) -> RegionState:
@@ -143,10 +137,6 @@ class HistoryPanel(QWidget):
         self.count = label(role="muted")
         self.empty = EmptyState(NOTHING, "Open a project that is under git.")
         self.table = table("Commits, newest first")
-        self._lay_out()
-        self._connect()
-
-    def _lay_out(self) -> None:
         self.table.setModel(self.commits)
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.table.horizontalHeader()
@@ -158,8 +148,6 @@ class HistoryPanel(QWidget):
         row(self.words, self.sampled, self.count, None, margins=BAR, owner=self._bar, grows=self.words)
         column(self._bar, self.empty, self.table, owner=self)
         self._turn(False)
-
-    def _connect(self) -> None:
         self.words.settled.connect(self._filter)
         self.words.returnPressed.connect(self.table.setFocus)
         self.sampled.toggled.connect(self._filter)
@@ -192,7 +180,6 @@ class HistoryPanel(QWidget):
         self.select(self._chosen)
 
     def select(self, item: ItemRow | None) -> None:
-        """Show where an edit comes from, without saying that the user chose it."""
         self._chosen = item
         if item is None:
             with self._quietly():
@@ -246,7 +233,6 @@ class HistoryPanel(QWidget):
             self.item_chosen.emit(edits[0].id)
 
     def _next_edit(self, index: QModelIndex) -> None:
-        """Go by Enter to the next edit of the same commit."""
         edits = self.commits.edits(index.row()) if index.isValid() else ()
         ids = [item.id for item in edits]
         if ids:
@@ -254,8 +240,7 @@ class HistoryPanel(QWidget):
             self.item_chosen.emit(ids[at % len(ids)])
 
 
-FIRST = 300
-"""Commits shown while the others are read."""
+FIRST = 300  # commits shown while the others are read
 KEY, LANE = "history", "history"
 
 Read = tuple["CommitList", list[str]]
@@ -290,7 +275,6 @@ class HistoryFeed(QObject):
         self._look()
 
     def _look(self) -> None:
-        """Read what is wanted, unless it was, or nobody looks."""
         root, run = self._root, self._run
         if not self._panel.isVisible() or root is None:
             return

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QWidget
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, counted, task
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.ui.presenters import presenter
-from rtc_inspector.ui.style.controls import FilterField, column, row
+from rtc_inspector.ui.style.controls import FilterField, called, column, row
 from rtc_inspector.ui.style.fonts import fit_columns, grown
 from rtc_inspector.ui.style.region_state import (
     ORDER,
@@ -102,15 +102,8 @@ class RegionFilter:
     flagged: bool = False
 
     def select(
-        self,
-        items: Sequence[ItemRow],
-        texts: Mapping[int, str],
-        flags: Mapping[int, Sequence[str]],
+        self, items: Sequence[ItemRow], texts: Mapping[int, str], flags: Mapping[int, Sequence[str]]
     ) -> list[ItemRow]:
-        """Return the regions that are listed, in the order given.
-
-        `texts` has what words are looked for in, by id; `flags` what was odd about a region's code, looked for as well.
-        """
         if self.extra:
             items = [item for item in items if item.extra]
         if self.flagged:
@@ -178,7 +171,6 @@ class RegionModel(ListedRows):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
-        """Show these regions; rows that stay in place are only repainted."""
         # Lower-case texts of 100,000 regions are kept as long as the regions are the same.
         if [item.id for item in items] != [item.id for item in self.all_items]:
             self._texts = _Texts(items)
@@ -200,7 +192,6 @@ class RegionModel(ListedRows):
         self._sort()
 
     def row_of(self, item_id: int) -> int | None:
-        """Return the row in which a region is listed, or None when it is not."""
         if self._place is None:
             self._place = {item.id: row for row, item in enumerate(self.shown)}
         return self._place.get(item_id)
@@ -259,8 +250,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("By hand", frozenset(S)),
     ("Flagged", frozenset(S)),
 )
-NARROWEST_FILE = 116
-"""Pixels that a file's name has at least."""
+NARROWEST_FILE = 116  # pixels that a file's name has at least
 
 
 class RegionTable(QWidget):
@@ -278,12 +268,33 @@ class RegionTable(QWidget):
         self.words = FilterField("Filter by file or code")
         self.states = QComboBox()
         self.table = RowTable()
-        self.count = QLabel()
-        self._hint = QLabel(self.table, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.count = called(QLabel(), role="caption")
+        self._hint = called(QLabel(self.table, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True), role="muted")
         self._current: int | None = None
         self._quiet = False
-        self._build_filter()
-        self._build_table()
+        self.words.settled.connect(lambda _: self._apply_filter())
+        self.states.addItems([name for name, _ in STATES])
+        self.states.currentIndexChanged.connect(self._apply_filter)
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        table = self.table
+        table.setModel(self.regions)
+        self._heat, self._names = HeatDelegate(self), NameShown(self)  # kept, as in the project's tree
+        table.setItemDelegateForColumn(SCORE, self._heat)
+        table.setItemDelegateForColumn(FILE, self._names)
+        table.setSortingEnabled(True)
+        table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.table.text_size.changed.connect(self._fit)
+        header = self.table.horizontalHeader()
+        header.setMinimumSectionSize(28)
+        for section, each in enumerate(COLUMNS):
+            header.resizeSection(section, grown(self.table, each.width))
+        header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(False)
+        table.selectionModel().currentRowChanged.connect(self._choose)
+        self.regions.headerDataChanged.connect(self._fit)
+        self.regions.modelReset.connect(self._restore)
+        self.regions.modelReset.connect(self._count)
         self.set_kind(FIRST_KIND)
         head = row(
             self.words, self.states, margins=(SPACE, SPACE // 2, SPACE, SPACE), spacing=SPACE // 2, grows=self.words
@@ -327,45 +338,12 @@ class RegionTable(QWidget):
             self.flags_wanted.emit()  # verdicts may have come
 
     def select(self, item_id: int | None) -> None:
-        """Select a region without saying that the user chose it."""
         if item_id != self._current:
             self._current = item_id
             self._restore()
             row = None if item_id is None else self.regions.row_of(item_id)
             if row is not None:
                 self.table.scrollTo(self.regions.index(row, FILE))
-
-    def _build_filter(self) -> None:
-        self.words.settled.connect(lambda _: self._apply_filter())
-        self.states.addItems([name for name, _ in STATES])
-        self.states.currentIndexChanged.connect(self._apply_filter)
-        self.count.setProperty("role", "caption")
-        self._hint.setProperty("role", "muted")
-        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-
-    def _build_table(self) -> None:
-        table = self.table
-        table.setModel(self.regions)
-        self._heat, self._names = HeatDelegate(self), NameShown(self)  # kept, as in the project's tree
-        table.setItemDelegateForColumn(SCORE, self._heat)
-        table.setItemDelegateForColumn(FILE, self._names)
-        table.setSortingEnabled(True)
-        table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
-        self._shape_columns()
-        table.selectionModel().currentRowChanged.connect(self._choose)
-        self.regions.headerDataChanged.connect(self._fit)
-        self.regions.modelReset.connect(self._restore)
-        self.regions.modelReset.connect(self._count)
-
-    def _shape_columns(self) -> None:
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.table.text_size.changed.connect(self._fit)
-        header = self.table.horizontalHeader()
-        header.setMinimumSectionSize(28)
-        for section, each in enumerate(COLUMNS):
-            header.resizeSection(section, grown(self.table, each.width))
-        header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(False)
 
     def _apply_filter(self) -> None:
         name, states = STATES[self.states.currentIndex()]

@@ -20,8 +20,7 @@ from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index, NameShown
 from rtc_inspector.ui.style.theme import current_theme
 
-LARGEST = 20
-"""Files that are looked into for where to begin: of a whole project it would take too long."""
+LARGEST = 20  # files that are looked into for where to begin: of a whole project it would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +132,9 @@ def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
 
 def _mean(name: str, nodes: Sequence[Node]) -> float | None:
     """Return the mean of a measure by the number of complete regions, those without it left out."""
-    known = [(node.measures[name], node.done) for node in nodes if name in node.measures]
-    total = sum(weight for _, weight in known)
-    return sum(value * weight for value, weight in known) / total if total else None
+    weighted = [(node.measures[name], node.done) for node in nodes if name in node.measures]
+    total = sum(weight for _, weight in weighted)
+    return sum(value * weight for value, weight in weighted) / total if total else None
 
 
 NAME, SCORE, REGIONS = range(3)
@@ -160,7 +159,6 @@ class ProjectModel(QAbstractItemModel):
         self._rebuild()
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
-        """Show a run's figures; files that only the run knows are added."""
         self._rows = {row.path: row for row in rows}
         # A run may know files that the folder has no more. Else the tree stays, with what is unfolded in it.
         if any(path not in self._nodes for path in self._rows):
@@ -170,13 +168,11 @@ class ProjectModel(QAbstractItemModel):
         self._changed()
 
     def node(self, index: Index) -> Node:
-        """Return the node of an index; the root for an invalid one."""
         if not index.isValid() or index.internalId() >= len(self._numbered):
             return self._root
         return self._numbered[index.internalId()]
 
     def index_of(self, path: str) -> QModelIndex:
-        """Return the index of a file or folder; it is invalid when that is unknown."""
         node = self._nodes.get(path)
         # A number, not the node itself: Qt keeps what it is given as an address, and Python may free the node.
         return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
@@ -280,8 +276,7 @@ def _tip(node: Node, kind: Kind) -> str:
 
 
 WIDTHS = {SCORE: 62, REGIONS: 72}
-NARROWEST_NAME = 110
-"""Pixels of a name beside its icon."""
+NARROWEST_NAME = 110  # pixels of a name beside its icon
 
 
 class ProjectTree(QTreeView):
@@ -300,17 +295,14 @@ class ProjectTree(QTreeView):
         self.setItemDelegateForColumn(NAME, self._names)
         self._unfold = True
         self._quiet = False
-        self._shape()
-        self.files.headerDataChanged.connect(self._widen)
-        self.selectionModel().currentChanged.connect(self._choose)
-
-    def _shape(self) -> None:
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._widths = dict(WIDTHS)
         TextSize(self).changed.connect(self._widen)
         self._widen()
+        self.files.headerDataChanged.connect(self._widen)
+        self.selectionModel().currentChanged.connect(self._choose)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -349,7 +341,6 @@ class ProjectTree(QTreeView):
         self._fit()
 
     def show_file(self, path: str) -> None:
-        """Select `path` without saying that the user chose it."""
         index = self.files.index_of(path)
         here = self.currentIndex()
         if index.isValid() and (self.files.node(here).path != path or not self.selectionModel().isSelected(here)):

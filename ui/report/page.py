@@ -25,10 +25,8 @@ from rtc_inspector.core.types import Estimate, Form, TestResult
 from rtc_inspector.resources import text as resource
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
-from rtc_inspector.ui.presenters import presenter, recites, scored_against
-from rtc_inspector.ui.provenance import provenance
+from rtc_inspector.ui.presenters import presenter, provenance, recites, scored_against, sign
 from rtc_inspector.ui.report.svg import drawn
-from rtc_inspector.ui.style.outcomes import sign
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""

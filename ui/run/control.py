@@ -34,7 +34,7 @@ from rtc_inspector.ui.background.coordinator import (
     tried_run,
 )
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.shell.notices import NoticeBar, NoticeText, from_error
+from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText, from_error
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 
 NO_CODE = "This project has no Python code."
@@ -89,7 +89,6 @@ class RunControl(QObject):
         return self.coordinator.state is not RunState.IDLE
 
     def adopt(self, settings: RunSettings) -> None:
-        """Use these settings from now on."""
         self.settings = settings
         own = self._without_file()
         self._remembered.keep_run_settings(own)
@@ -187,7 +186,6 @@ class RunControl(QObject):
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
     ) -> tuple[Path, Path] | None:
-        """Return the project and database of a run; None, and a notice, where one is missing."""
         project = project_of(settings or self.settings, project)
         if project is None:
             remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
@@ -203,20 +201,16 @@ class RunControl(QObject):
         return self._begin(partial(resumed_run, run_id, database), A_RUN, project)
 
     def measure(self, project: Path, settings: RunSettings) -> bool:
-        """Try how fast such a run would go; False while something else is at work."""
         return self._begin(partial(tried_run, settings, project), A_TRIAL, project)
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
-        """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
         job = partial(described, run_id, item_id, text, self._remembered.annotator, database)
         return self._besides(job, OWN_WORDS, database)
 
     def check(self, project: Path, path: str, span: Span) -> bool:
-        """Ask the tests about selected code; False, and a notice, while something else is at work."""
         return self._besides(partial(checked, project, path, span, self.settings.oracle), A_CHECK)
 
     def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
-        """Try the round trip on selected code, beside a run's regions or alone; False as above."""
         if run_id is None:
             return self._besides(partial(probed_alone, self.settings, project, path, span, database), A_PROBE, database)
         return self._besides(partial(probed, run_id, path, span, database), A_PROBE, database)

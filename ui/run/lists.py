@@ -22,8 +22,7 @@ from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
 from rtc_inspector.ui.style.theme import SPACE
-from rtc_inspector.ui.window.auditing import Auditing
-from rtc_inspector.ui.window.comparing import Comparing, proposed
+from rtc_inspector.ui.window.pages import Auditing, Comparing, proposed
 from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ _TIPS = (
     "How much that is above the task's baseline, with the bounds of its interval",
     "Items that the score rests on", "",
 )  # fmt: skip
-_FIGURES = HEADINGS.index("Done")
-"""The first column whose cells are figures, aligned right."""
+_FIGURES = HEADINGS.index("Done")  # the first column whose cells are figures, aligned right
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 
@@ -89,7 +87,6 @@ class RunModel(ListedRows):
         self._arrange()
 
     def set_words(self, words: str) -> None:
-        """List only runs that have all the words somewhere."""
         self._words = words
         self._arrange()
 
@@ -104,14 +101,14 @@ class RunModel(ListedRows):
         if role == Qt.ItemDataRole.DisplayRole:
             return _cells(run)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            made = " · ".join(
+            words = " · ".join(
                 f"{measure.title} {run.scores[measure.name].value or 0.0:.2f}"
                 for measure in task(run.task).averaged
                 if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
             )
-            made += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
+            words += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
             cell = _cells(run)[index.column()]
-            return "\n".join(text for text in (cell, _beside(run), run.project_root, made, run.notes) if text)
+            return "\n".join(text for text in (cell, _beside(run), run.project_root, words, run.notes) if text)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if index.column() >= _FIGURES else LEFT
         return None
@@ -138,12 +135,10 @@ class RunNotes(QWidget):
         level_labels(form)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Hold back Enter, which keeps what was typed and must not open the run."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
     def show_run(self, run: RunRow | None) -> None:
-        """Show another run; what was typed for the one before is kept."""
         self.keep()
         self._run = run
         self.setEnabled(run is not None)
@@ -162,8 +157,7 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (40, 0, 100, 126, 0, 74, 52, 190, 150, 52, 124)
-"""Pixels of the columns; those of 0 share what room is left."""
+WIDTHS = (40, 0, 100, 126, 0, 74, 52, 190, 150, 52, 124)  # pixels of the columns; those of 0 share what room is left
 
 
 class RunsDialog(QDialog):
@@ -197,11 +191,15 @@ class RunsDialog(QDialog):
         self.notes = RunNotes()
         self.runs.set_runs(runs)
         self._build()
-        self._lay_out()
+        close = push("Close", "", self.reject)
+        at_left = (self.delete_button, self.undo_button, self.bin)
+        at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
+        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
+        column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
+        open_at(self, 1240, 540)
         self._select(current)
 
     def set_deleted(self, runs: Sequence[RunRow]) -> None:
-        """Offer runs that were deleted earlier."""
         # The database is asked in the background: runs may have been deleted here meanwhile.
         self._deleted = [*runs, *(run for run in self._deleted if run.id not in {each.id for each in runs})]
         if self.bin.isChecked():
@@ -210,7 +208,6 @@ class RunsDialog(QDialog):
             self._offer()
 
     def preselect(self, run_ids: Sequence[int]) -> None:
-        """Select these runs, to be compared."""
         flag = QItemSelectionModel.SelectionFlag
         rows = [at for at, run in enumerate(self.runs.shown) if run.id in run_ids]
         for place, at in enumerate(rows):
@@ -250,16 +247,7 @@ class RunsDialog(QDialog):
         bind(self.table, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
         bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
 
-    def _lay_out(self) -> None:
-        close = push("Close", "", self.reject)
-        at_left = (self.delete_button, self.undo_button, self.bin)
-        at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
-        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
-        column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
-        open_at(self, 1240, 540)
-
     def _show_names(self) -> None:
-        """Leave their room to the models where no run has a name."""
         self.table.setColumnHidden(HEADINGS.index("Name"), not any(run.name for run in self.runs.shown))
 
     def _filter(self, words: str) -> None:
@@ -301,7 +289,6 @@ class RunsDialog(QDialog):
         self.bin.setEnabled(bool(self._deleted) or binned)
 
     def _show_list(self) -> None:
-        """Show the runs there are, or those that were deleted."""
         run = self._chosen()
         self.notes.show_run(None)
         self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
@@ -407,14 +394,12 @@ class RunLists(QObject):
         return {"runs": self.show_all, "resume": self._resume_shown, "compare": self.ask_comparison}
 
     def note(self, overview: Overview, resume: QAction) -> None:
-        """Remember the runs there are; `resume` is for the one on show, where it can be taken up again."""
         self._runs = overview.runs
         run = overview.run
         resume.setEnabled(run is not None and run.status in RESUMABLE)
         resume.setText(f"Res&ume run {run.id}" if run is not None and resume.isEnabled() else "Res&ume this run")
 
     def fill(self, menu: QMenu, *further: QAction | QMenu) -> None:
-        """Fill the menu with the newest runs, then further entries."""
         current = self._inspection.run
         menu.clear()
         for run in sorted(self._runs, key=lambda run: -run.id)[:RUNS_IN_MENU]:
@@ -434,7 +419,6 @@ class RunLists(QObject):
             self.show_all(proposed(self._runs, self._inspection.run, self._comparing.runs))
 
     def show_all(self, chosen: Sequence[int] = ()) -> None:
-        """List every run of the database, with some of them selected."""
         current = self._inspection.run
         dialog = RunsDialog(self._runs, current.id if current else None, self._window)
         dialog.opened.connect(self._open)

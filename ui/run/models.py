@@ -17,6 +17,7 @@ from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
+from rtc_inspector.ui.shell.bars import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 from rtc_inspector.ui.shell.fields import Choice, error_words, show_modal
 from rtc_inspector.ui.shell.model_options import (
     BUNDLED,
@@ -29,7 +30,6 @@ from rtc_inspector.ui.shell.model_options import (
 )
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 
 if TYPE_CHECKING:
     from rtc_inspector.core.models.discovery import GgufEntry
@@ -121,7 +121,7 @@ class ModelList(QObject):
         self._choices: list[Choice] = []
         self.headers: Headers = {}
         for box, backward in ((bar.forward, False), (bar.backward, True)):
-            box.chosen.connect(self._keep)
+            box.chosen.connect(lambda: self._use(self._bar.forward.value, self._bar.backward.value))
             box.other_asked.connect(partial(self._ask_other, backward))
         control.adopted.connect(self._follow)
 
@@ -208,11 +208,8 @@ class ModelList(QObject):
     def endpoints(self) -> list[EndpointSettings]:
         settings = self._control.settings
         used = [each for each in (settings.endpoint, settings.backward_endpoint) if each is not None]
-        known = {endpoint_value(each): each for each in (*self._remembered.endpoints(), *used)}
-        return list(known.values())
-
-    def _keep(self) -> None:
-        self._use(self._bar.forward.value, self._bar.backward.value)
+        servers = {endpoint_value(each): each for each in (*self._remembered.endpoints(), *used)}
+        return list(servers.values())
 
     def _choose(self, value: str, backward: bool) -> None:
         settings = self._control.settings
@@ -242,7 +239,6 @@ class ModelList(QObject):
                 self.add(Path(path), backward)
 
     def ask_download(self, wanted: str = "", backward: bool = False) -> None:
-        """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
         from rtc_inspector.ui.shell.model_dialogs import DownloadDialog
 
         dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)

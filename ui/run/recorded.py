@@ -12,7 +12,7 @@ from rtc_inspector.core.run.events import Event, SampleReady, TextStreamed
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
 from rtc_inspector.ui.run.control import RunControl
-from rtc_inspector.ui.shell.notices import Offer
+from rtc_inspector.ui.shell.bars import Offer
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.guide import highlights
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -43,7 +43,6 @@ class Recorded(QObject):
         control: RunControl,
         parts: WindowParts,
     ) -> None:
-        """`folder`: where bundles are unpacked."""
         super().__init__(parts)
         self._folder, self._gateway, self._inspection, self._browsing = folder, gateway, inspection, browsing
         self._control, self._offers = control, parts.offers
@@ -89,7 +88,6 @@ class Recorded(QObject):
             self._browsing.choose_sample(item, sample)
 
     def leave(self) -> None:
-        """Look at the run at work, or at what was there before."""
         if self.before is not None:
             run_id = self._control.coordinator.run_id if self._control.database == self.before else None
             self._browsing.follow = run_id is not None
@@ -110,7 +108,6 @@ class Recorded(QObject):
             self.left.emit()
 
     def _stay(self) -> None:
-        """Take nothing away from who looks around."""
         if self.before is not None and not self._stays:
             self._stays = True
             self._offer()

@@ -30,8 +30,7 @@ from rtc_inspector.ui.style.theme import SPACE
 if TYPE_CHECKING:
     from rtc_inspector.core.oracle.environment import Standing
 
-LINES = 4
-"""Height of what is written, and of the tests."""
+LINES = 4  # height of what is written, and of the tests
 WIDE = 620
 
 
@@ -63,7 +62,12 @@ class WordsDialog(QDialog):
         self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
         self.run = self.buttons.button(standard.Ok)
         self._prepare(kind)
-        self._lay_out(kind)
+        rows = form()
+        rows.addRow(kind.noun.capitalize(), self.words)
+        rows.addRow("Function", self.header)
+        rows.addRow("Tests", self.tests)
+        about = label(f"{kind.tip}.", "muted", wrap=True)
+        column(about, rows, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.resize(WIDE, self.sizeHint().height())
 
     @property
@@ -87,14 +91,6 @@ class WordsDialog(QDialog):
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
         self._offer()
-
-    def _lay_out(self, kind: Kind) -> None:
-        rows = form()
-        rows.addRow(kind.noun.capitalize(), self.words)
-        rows.addRow("Function", self.header)
-        rows.addRow("Tests", self.tests)
-        said = label(f"{kind.tip}.", "muted", wrap=True)
-        column(said, rows, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
 
     def _offer(self) -> None:
         self.run.setEnabled(bool(self.words.toPlainText().strip()))
@@ -139,7 +135,6 @@ class Starting(QObject):
         control.ended.connect(self._end)
 
     def ask(self) -> None:
-        """Let the user change what the next run is started with, and start it."""
         models, control, inspection = self._models, self._control, self._inspection
         dialog = RunDialog(
             control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints(), control.file
@@ -215,7 +210,6 @@ class Starting(QObject):
             self._dialog.end_measuring(error_words(error))
 
     def _end(self) -> None:
-        """Tell what came of the trial, if there was one."""
         if self._measuring:
             self._measuring = False
             if self._dialog is not None:
@@ -235,7 +229,6 @@ class Starting(QObject):
         self._gateway.submit(CHECK, partial(_standing, root, settings), show, partial(self._fail_check, dialog, False))
 
     def _try(self, dialog: RunDialog, settings: OracleSettings) -> None:
-        """Run the project's own test command once, as a run would at its beginning."""
         root = self._project.root
         if root is None:
             return
@@ -265,7 +258,6 @@ def _standing(root: Path, settings: OracleSettings) -> Standing:
 
 
 def _tried(root: Path, settings: OracleSettings, unwanted: Callable[[], bool]) -> str:
-    """Run the project's test command, as far as somebody waits for it, and say what it gave. Raises UserError."""
     from rtc_inspector.core.run.unstored import try_tests
 
     def report(stage: str, done: int, total: int) -> None:

@@ -34,8 +34,7 @@ from rtc_inspector.core.settings.setting import described
 from rtc_inspector.ui.style.controls import column, give_role, label, row
 from rtc_inspector.ui.style.theme import SPACE
 
-FIELD = 28
-"""Pixels of a field of one line."""
+FIELD = 28  # pixels of a field of one line
 
 
 _OPTION = re.compile(r"`?(--[a-z][a-z-]+)(?: (?!out\b)(?P<value>[a-z]+)(?=[`.)])| [A-Z]+\b)?`?")
@@ -59,7 +58,6 @@ def window_words(text: str) -> str:
 
 @cache
 def _fields() -> Mapping[str, tuple[str, str]]:
-    """Return the name of each option's field, and where in the window that is."""
     bar = {"--task": "Task", "--model": "Forward model"}
     bar |= dict.fromkeys(("--backward-model", "--backward-endpoint"), "Backward model")
     found = {option: (name, "") for option, name in bar.items()}
@@ -98,12 +96,12 @@ def pair(left: QWidget, right: QWidget) -> QWidget:
 
 def form(title: str = "") -> QFormLayout:
     """Return an empty form, under a heading where it has one."""
-    made = QFormLayout()
-    made.setVerticalSpacing(SPACE)
-    made.setHorizontalSpacing(SPACE * 2)
+    rows = QFormLayout()
+    rows.setVerticalSpacing(SPACE)
+    rows.setHorizontalSpacing(SPACE * 2)
     if title:
-        made.addRow(heading(title, first=True))
-    return made
+        rows.addRow(heading(title, first=True))
+    return rows
 
 
 def level_labels(form: QFormLayout) -> None:
@@ -117,9 +115,9 @@ def level_labels(form: QFormLayout) -> None:
 
 def heading(text: str, first: bool = False) -> QLabel:
     """Return a heading for rows of a form that belong together, a little apart from those above."""
-    made = label(text, "heading")
-    made.setContentsMargins(0, 0 if first else SPACE, 0, 0)
-    return made
+    line = label(text, "heading")
+    line.setContentsMargins(0, 0 if first else SPACE, 0, 0)
+    return line
 
 
 def say(line: QLabel, words: str, bad: bool = False) -> None:
@@ -182,7 +180,6 @@ class ChoiceBox(QWidget):
         column(above, self.box, spacing=2, owner=self)
 
     def set_choices(self, choices: Sequence[Choice], value: str) -> None:
-        """List these entries, with `value` chosen; the user hears nothing of it."""
         self._choices = list(choices)
         self.value = value
         self.box.clear()
@@ -230,7 +227,7 @@ def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: st
     chosen, _ = QFileDialog.getSaveFileName(parent, title, proposed, kinds)
     if not chosen:
         return None
-    path = with_ending(chosen, ending)
+    path = Path(chosen) if Path(chosen).suffix else Path(f"{chosen}.{ending}")
     from rtc_inspector.core.store.files import refuse_database  # the window stands sooner
 
     try:
@@ -239,8 +236,3 @@ def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: st
         QMessageBox.warning(parent, title, str(error))
         return None
     return path
-
-
-def with_ending(name: str, ending: str) -> Path:
-    """`name` as a path that has an ending."""
-    return Path(name) if Path(name).suffix else Path(f"{name}.{ending}")

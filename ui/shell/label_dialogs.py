@@ -26,7 +26,7 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from rtc_inspector.ui.shell.fields import error_words, say
-from rtc_inspector.ui.style.controls import PAGE, bind, column, field, label, push, row, to_clipboard
+from rtc_inspector.ui.style.controls import PAGE, bind, called, column, field, label, push, row, to_clipboard
 from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table
 from rtc_inspector.ui.style.theme import SPACE
@@ -46,7 +46,6 @@ class AgreementDialog(QDialog):
     """Shows that it is being worked out, then what came of it."""
 
     def __init__(self, scope: str, parent: QWidget | None = None) -> None:
-        """`scope` says whose labels these are, e.g. `run 7`."""
         super().__init__(parent)
         self.setWindowTitle("Agreement")
         self._scope = scope
@@ -83,7 +82,6 @@ class AgreementDialog(QDialog):
         self.copy.setEnabled(True)
 
     def _show_confusion(self, place: int) -> None:
-        """Show which modes met on a sample, for the pair in this row."""
         pair = self._pairs[place] if 0 <= place < len(self._pairs) else None
         modes, counts = confusion_table(pair) if pair else ((), ())
         for part in (self.met, self.confusion):
@@ -126,9 +124,9 @@ def _pair(pair: PairAgreement) -> tuple[str, ...]:
 
 
 def _counted(found: Agreement, scope: str) -> str:
-    said = ", ".join(f"{_name(name)} ({count:,})" for name, count in found.annotators) or "nobody"
+    people = ", ".join(f"{_name(name)} ({count:,})" for name, count in found.annotators) or "nobody"
     return (
-        f"In {scope}, labelled by {said}. {found.samples:,} samples by two or more, {found.disputed:,} of them with "
+        f"In {scope}, labelled by {people}. {found.samples:,} samples by two or more, {found.disputed:,} of them with "
         "different modes."
     )
 
@@ -141,12 +139,12 @@ def _figures(estimate: Estimate) -> tuple[str, str]:
 
 
 def _sheet(name: str, heads: Sequence[str]) -> QTableView:
-    made, model = table(name), CellModel([Head(each) for each in heads])
+    sheet, model = table(name), CellModel([Head(each) for each in heads])
     model.figures = 1
-    made.setModel(model)
-    made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    made.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    return made
+    sheet.setModel(model)
+    sheet.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    sheet.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    return sheet
 
 
 def _cells(sheet: QTableView) -> CellModel:
@@ -185,24 +183,15 @@ class TaxonomyDialog(QDialog):
         self._before = taxonomy
         self.modes: list[ErrorMode] = list(taxonomy.modes)
         self.list, self.name = QListWidget(), field("Name of the error mode")
-        self.about = QPlainTextEdit(tabChangesFocus=True)
+        self.about = called(QPlainTextEdit(tabChangesFocus=True), "What the error mode means", role="field")
         self.guide = field("Guide line: when to choose it on your code", "When to choose it on your code")
         self.id, self.version, self.said = label(role="muted"), label(role="muted"), label(ABOUT, wrap=True)
         self._place = place
-        self._make_fields()
-        self._make_buttons()
-        self._lay_out()
-        self._fill(0)
-        self.list.setFocus()
-
-    def _make_fields(self) -> None:
         self.list.setAccessibleName("Error modes, in the order they are offered")
         self.list.currentRowChanged.connect(self._show)
-        self.name.textEdited.connect(self._rename)
-        self.about.setAccessibleName("What the error mode means")
-        self.about.setProperty("role", "field")
+        self.name.textEdited.connect(lambda name: self._put(replace(self.modes[self.list.currentRow()], name=name)))
         self.about.textChanged.connect(self._describe)
-        self.guide.textEdited.connect(self._guide)
+        self.guide.textEdited.connect(lambda guide: self._put(replace(self.modes[self.list.currentRow()], guide=guide)))
         self.id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for key, run, words in (
             ("Insert", self._add, "Add a mode"),
@@ -212,21 +201,20 @@ class TaxonomyDialog(QDialog):
             ("F2", lambda: self.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename the mode"),
         ):
             bind(self.list, key, run, words)
-
-    def _make_buttons(self) -> None:
         self.add = push("Add", "Add a mode (Insert)", self._add)
         self.retire = push("Retire", "Offer it no longer; its labels keep it (Delete)", self._retire)
         self.up = push("Up", "Earlier, with the digit before (Alt+Up)", lambda: self._move(-1))
         self.down = push("Down", "Later, with the digit after (Alt+Down)", lambda: self._move(1))
-        self.bundled = push("Bundled ones", "The modes that came with RTC Inspector; others are retired", self._reset)
+        self.bundled = push(
+            "Bundled ones",
+            "The modes that came with RTC Inspector; others are retired",
+            lambda: self._replace(read_taxonomy()),
+        )
         self.take = push("Import…", "Take the modes of a file; those it has not are retired", self._ask_import)
         self.give = push("Export…", "Write the modes to a file", self._ask_export)
         self.leave = push("Cancel", "Keep the modes as they were (Esc)", self.reject)
-        self.save = push("Save", "Use these modes from now on (Ctrl+Return)", self._save)
-        self.save.setProperty("role", "primary")
+        self.save = called(push("Save", "Use these modes from now on (Ctrl+Return)", self._save), role="primary")
         bind(self, "Ctrl+Return Ctrl+Enter", self._save, "Save")
-
-    def _lay_out(self) -> None:
         form = QFormLayout()
         form.setVerticalSpacing(SPACE)
         form.addRow("Name", self.name)
@@ -241,11 +229,12 @@ class TaxonomyDialog(QDialog):
         foot = row(self.take, self.give, self.bundled, None, self.leave, self.save)
         column(both, self.version, foot, margins=PAGE, spacing=SPACE * 2, owner=self, grows=both)
         open_at(self, 860, 520)
+        self._fill(0)
+        self.list.setFocus()
 
     # ---- what is shown
 
     def _fill(self, at: int) -> None:
-        """List the modes anew, numbered by place."""
         offered = sorted((mode for mode in self.modes if not mode.retired), key=lambda mode: mode.clean)
         self.modes = offered + [mode for mode in self.modes if mode.retired]
         # Filling the list makes its first row current, and would show that one.
@@ -284,19 +273,12 @@ class TaxonomyDialog(QDialog):
         self.say("")
 
     def say(self, problem: str) -> None:
-        """Tell why something could not be done; empty: what to know about modes."""
         say(self.said, problem or ABOUT, bad=bool(problem))
 
     # ---- what is changed
 
-    def _rename(self, name: str) -> None:
-        self._put(replace(self.modes[self.list.currentRow()], name=name))
-
     def _describe(self) -> None:
         self._put(replace(self.modes[self.list.currentRow()], about=self.about.toPlainText()))
-
-    def _guide(self, guide: str) -> None:
-        self._put(replace(self.modes[self.list.currentRow()], guide=guide))
 
     def _put(self, mode: ErrorMode) -> None:
         at = self.list.currentRow()
@@ -329,9 +311,6 @@ class TaxonomyDialog(QDialog):
             self.modes[at], self.modes[at + by] = self.modes[at + by], self.modes[at]
             self._fill(at + by)
 
-    def _reset(self) -> None:
-        self._replace(read_taxonomy())
-
     def _replace(self, taken: Taxonomy) -> None:
         self.modes = list(revised(Taxonomy(0, tuple(self.modes)), taken.modes).modes)
         self._fill(0)
@@ -353,7 +332,6 @@ class TaxonomyDialog(QDialog):
             self.import_from(Path(name))
 
     def import_from(self, path: Path) -> None:
-        """Take the modes of a file; why it cannot be read is said in the dialog."""
         try:
             self._replace(read_taxonomy(path))
         except UserError as error:
@@ -373,11 +351,11 @@ class TaxonomyDialog(QDialog):
 
 def _named(modes: Sequence[ErrorMode], before: Taxonomy) -> list[ErrorMode]:
     """Return the modes; those that are new get an id after their name."""
-    known = {mode.id for mode in before.modes}
-    taken, made = known | {mode.id for mode in modes}, []
+    saved = {mode.id for mode in before.modes}
+    taken, named_modes = saved | {mode.id for mode in modes}, []
     for mode in modes:
-        if mode.id.startswith("new-mode") and mode.id not in known:
+        if mode.id.startswith("new-mode") and mode.id not in saved:
             mode = replace(mode, id=fresh_id(mode.name, taken))
             taken.add(mode.id)
-        made.append(replace(mode, name=mode.name.strip(), about=mode.about.strip(), guide=mode.guide.strip()))
-    return made
+        named_modes.append(replace(mode, name=mode.name.strip(), about=mode.about.strip(), guide=mode.guide.strip()))
+    return named_modes

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QPlainTextEdit,
+    QProgressBar,
+    QWidget,
+)
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import counted
@@ -27,10 +34,8 @@ from rtc_inspector.ui.style.theme import SPACE
 if TYPE_CHECKING:
     from rtc_inspector.core.run.trying import Trial
 
-POLL = 100
-"""Milliseconds between two looks at how far it is."""
-STEPS = 1000
-"""Of the progress bar, which counts no bytes: they can be more than its numbers hold."""
+POLL = 100  # milliseconds between two looks at how far it is
+STEPS = 1000  # of the progress bar, which counts no bytes: they can be more than its numbers hold
 HUB = "Comes from the Hugging Face hub into its own cache, and goes on where an earlier attempt ended."
 
 
@@ -84,7 +89,6 @@ class DownloadDialog(QDialog):
         self._work(True)
 
     def _look(self) -> None:
-        """Show how far it is, or how it ended."""
         thread = self._thread
         if thread is None:
             return
@@ -134,13 +138,13 @@ class EndpointDialog(QDialog):
     def __init__(self, endpoint: EndpointSettings | None, gateway: Gateway, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Model server")
-        known = endpoint or EndpointSettings("")
-        self._known, self._gateway, self._left = known, gateway, threading.Event()
-        self.address = field("Address of the server", "http://127.0.0.1:8080/v1", known.address)
-        self.key = field("Environment variable that holds the key", "none", known.key_variable)
+        start = endpoint or EndpointSettings("")
+        self._known, self._gateway, self._left = start, gateway, threading.Event()
+        self.address = field("Address of the server", "http://127.0.0.1:8080/v1", start.address)
+        self.key = field("Environment variable that holds the key", "none", start.key_variable)
         self.model, self.list = QComboBox(editable=True), PushButton("List")
         self.fields = {
-            name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
+            name: field_of(each, value_of(start, name)) for name, each in described(EndpointSettings).items()
         }
         self.said = label(WORDS, "muted", wrap=True)
         self.trial, self.report = PushButton("Try"), QPlainTextEdit(readOnly=True)
@@ -232,7 +236,6 @@ class EndpointDialog(QDialog):
         self._say(error_words(error), bad=True)
 
     def _accept(self) -> None:
-        """Close, unless the address is none."""
         try:
             check_address(self.endpoint().address)
         except InspectorError as error:

@@ -1,4 +1,4 @@
-"""Which models a run asks and how, as values of the model boxes and rows of a form; whether they fit into memory."""
+"""What a run's models are and how they are asked: the rows of the run dialog, and the values of the model boxes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QListWidget,
+    QListWidgetItem,
+    QWidget,
+)
 
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import with_values
 from rtc_inspector.ui.shell.fields import Choice, pair, say
 from rtc_inspector.ui.shell.setting_fields import SettingField
-from rtc_inspector.ui.style.controls import PushButton, column, label, push, row
+from rtc_inspector.ui.style.controls import PushButton, called, column, label, push, row
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.models.gguf import GgufHeader
-
 
 BUNDLED = "bundled"
 """Value of the bundled model in the box of backward models, where an empty one means the forward model."""
@@ -54,8 +60,8 @@ def with_models(
     settings: RunSettings, forward: str, backward: str, endpoints: Sequence[EndpointSettings]
 ) -> RunSettings:
     """Return the settings with the models that these values name, and no others beside them."""
-    known = {endpoint_value(each): each for each in endpoints}
-    server, other = known.get(forward), known.get(backward)
+    servers = {endpoint_value(each): each for each in endpoints}
+    server, other = servers.get(forward), servers.get(backward)
     file = None if other or not backward else "" if backward == BUNDLED else backward
     return replace(
         settings,
@@ -74,8 +80,7 @@ AskServed = Callable[[Sequence[EndpointSettings]], object]
 AskEndpoint = Callable[[EndpointSettings | None], EndpointSettings | None]
 """Has the user name a model server; None when they think better of it."""
 ASKING = "Asking the servers…"
-MOST_OTHERS = 4
-"""Lines of the list of further models; the rest is scrolled to."""
+MOST_OTHERS = 4  # lines of the list of further models; the rest is scrolled to
 
 
 class ModelOptions:
@@ -90,7 +95,6 @@ class ModelOptions:
         endpoints: Sequence[EndpointSettings] = (),
         ask_served: AskServed = lambda endpoints: None,
     ) -> None:
-        """Start from `settings`; `fields` are those of the dialog, by path, `endpoints` servers named before."""
         self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
         used = (each for each in (settings.endpoint, settings.backward_endpoint) if each is not None)
         self._endpoints = list({endpoint_value(each): each for each in (*endpoints, *used)}.values())
@@ -137,7 +141,6 @@ class ModelOptions:
         self._fit_others()
 
     def _fit_others(self) -> None:
-        """Give the list the height of what is in it, up to a few lines."""
         some = self.others.count() > 0
         self.others.setVisible(some)
         self.served.setVisible(bool(self._endpoints))
@@ -163,9 +166,11 @@ class ModelOptions:
         self._ask_served(list({(each.address, each.key_variable): each for each in self._endpoints}.values()))
 
     def add_served(self, endpoint: EndpointSettings, names: Sequence[str]) -> None:
-        known = [self.others.item(place).data(Qt.ItemDataRole.UserRole) for place in range(self.others.count())]
+        listed = [self.others.item(place).data(Qt.ItemDataRole.UserRole) for place in range(self.others.count())]
         first = NamedModel(self._settings.model, self._settings.endpoint)
-        places = {(each.endpoint.address, each.endpoint.model) for each in (first, *known) if each.endpoint is not None}
+        places = {
+            (each.endpoint.address, each.endpoint.model) for each in (first, *listed) if each.endpoint is not None
+        }
         for name in names:
             if (endpoint.address, name) not in places:
                 self._add_other(NamedModel(endpoint=replace(endpoint, model=name)), ticked=False)
@@ -212,15 +217,14 @@ class ModelOptions:
         return with_values(self._settings, values).generation
 
     def _server(self, role: str) -> QWidget:
-        button = PushButton("Server…")
-        button.setAccessibleName(f"Have a model server make the {role} pass")
+        button = called(PushButton("Server…"), f"Have a model server make the {role} pass")
         button.clicked.connect(lambda: self._choose_server(role))
         return button
 
     def _choose_server(self, role: str) -> None:
         old = self._settings
-        known = old.endpoint if role == "forward" else old.backward_endpoint or old.endpoint
-        endpoint = self._ask_endpoint(known)
+        current = old.endpoint if role == "forward" else old.backward_endpoint or old.endpoint
+        endpoint = self._ask_endpoint(current)
         if endpoint is not None:
             self._endpoints.append(endpoint)
             self._fit_others()
@@ -231,7 +235,6 @@ class ModelOptions:
             self._tell()
 
     def _tell(self) -> None:
-        """Name the models, say how they are asked, and whether they fit."""
         settings = self._settings
         self.forward.setText(_name(settings.model, settings.endpoint))
         other = _name(settings.backward_model or "", settings.backward_endpoint)
@@ -258,7 +261,6 @@ class ModelOptions:
 
 
 def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
-    """Return what the automatic choice comes to; a server is asked in its chat."""
     from rtc_inspector.core.models.styles import expected_style  # loaded with the engine
 
     describes = expected_style(forward).forward if forward else "chat"

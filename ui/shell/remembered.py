@@ -19,8 +19,7 @@ RECENT = 10
 DECLINED = 200
 FIRST_REGIONS = 20
 """How many regions the very first run is preset to have: minutes on a laptop, where the paper's figure takes hours."""
-SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
-"""Per cent of the usual size."""
+SCALES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent of the usual size
 
 
 class Remembered:
@@ -42,7 +41,6 @@ class Remembered:
 
     @property
     def scale(self) -> int:
-        """Return the size of everything, in per cent: taken up when the window opens."""
         value = self._text("scale")
         return int(value) if value.isdecimal() and int(value) in SCALES else 100
 
@@ -76,7 +74,6 @@ class Remembered:
 
     @property
     def annotator(self) -> str:
-        """Return the name under which labels and descriptions are stored; at first the account's."""
         return self._text("annotator") or _account()
 
     @annotator.setter
@@ -84,14 +81,12 @@ class Remembered:
         self._settings.setValue("annotator", name)
 
     def projects(self) -> list[Path]:
-        """Return the recent project folders, and files that stand for one, that still exist; the last one first."""
         return [path for path in self._paths("projects") if path.exists()]
 
     def add_project(self, root: Path) -> None:
         self._add("projects", root)
 
     def databases(self) -> list[Path]:
-        """Return the recent databases that still exist, the last one first."""
         return [path for path in self._paths("databases") if path.is_file()]
 
     def add_database(self, path: Path) -> None:
@@ -121,7 +116,6 @@ class Remembered:
         self._keep("recent/endpoints", [asdict(each) for each in (endpoint, *others)][:RECENT])
 
     def run_settings(self) -> RunSettings:
-        """Return what the last run was started with; the paper's defaults at first, on few regions."""
         try:
             return RunSettings.from_json(json.loads(self._text("run")))
         except (ValueError, TypeError, AttributeError):
@@ -131,7 +125,6 @@ class Remembered:
         self._keep("run", settings.to_json())
 
     def regions(self, project: Path) -> int | None:
-        """Return how many regions the last run of a project was to have, or None where it had none."""
         number = (self._json("regions") or {}).get(str(project))
         return number if isinstance(number, int) else None
 
@@ -155,7 +148,6 @@ class Remembered:
         self._settings.setValue("goes_on", "yes" if goes_on else "")
 
     def is_declined(self, database: Path, run_id: int) -> bool:
-        """Return whether the user does not want to be asked about this unfinished run again."""
         return [str(database), run_id] in self._list("declined")
 
     def decline(self, database: Path, runs: Sequence[int]) -> None:
@@ -175,7 +167,6 @@ class Remembered:
         return value if isinstance(value, str) else ""
 
     def _json(self, key: str) -> Any:
-        """Return plain values as they were kept; None where there are none."""
         with suppress(ValueError):
             return json.loads(self._text(key))
 

@@ -30,29 +30,23 @@ from rtc_inspector.core.settings.naming import with_models
 from rtc_inspector.core.settings.project_file import BACKWARD, FORWARD, ProjectFile
 from rtc_inspector.core.settings.setting import check, described, value_of, with_values
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
+from rtc_inspector.ui.shell.bars import duration
 from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labels, say
 from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
-from rtc_inspector.ui.shell.prompt_words import WordsField
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
-from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
-from rtc_inspector.ui.shell.status_line import duration
+from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, WordsField, field_of, rows_of
 from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
 from rtc_inspector.ui.style.fonts import FRAME, keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
-ROOMY, NARROWEST = 960, 700
-"""Pixels: the width it opens with where the screen has it, and the least."""
-PRESET = 600
-"""Seconds that a first run is preset to take, by a trial."""
-ASKED = ("generation", "oracle")
-"""Parts of the settings that stand in the right column."""
+ROOMY, NARROWEST = 960, 700  # pixels: the width it opens with where the screen has it, and the least
+PRESET = 600  # seconds that a first run is preset to take, by a trial
+ASKED = ("generation", "oracle")  # parts of the settings that stand in the right column
 OF_TASK = ("forward_temperature", "backward_temperature", "forward_max_tokens", "backward_max_tokens")
 """What another task brings its own defaults for."""
-REST = 300
-"""Milliseconds after the last change until the environment of the tests is looked at."""
+REST = 300  # milliseconds after the last change until the environment of the tests is looked at
 NO_FILE = ProjectFile()
-FEWEST, MOST = 5, 100
-"""Regions it is preset to have: fewer tell nothing, and more are for who asks for them."""
+FEWEST, MOST = 5, 100  # regions it is preset to have: fewer tell nothing, and more are for who asks for them
 
 
 class RunDialog(QDialog):
@@ -75,7 +69,7 @@ class RunDialog(QDialog):
         settings: RunSettings,
         parent: QWidget | None = None,
         headers: Headers = MappingProxyType({}),
-        ask_endpoint: AskEndpoint = lambda known: None,
+        ask_endpoint: AskEndpoint = lambda every: None,
         endpoints: Sequence[EndpointSettings] = (),
         file: ProjectFile = NO_FILE,
     ) -> None:
@@ -83,9 +77,9 @@ class RunDialog(QDialog):
         self.setWindowTitle("Run settings")
         self._settings, self._file = settings, file
         self.task, self.all = QComboBox(), QCheckBox("All settings")
-        known = described(RunSettings)
-        self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
-        self.words = WordsField(known["prompts"])
+        every = described(RunSettings)
+        self.fields = {path: field_of(each, value_of(settings, path)) for path, each in every.items()}
+        self.words = WordsField(every["prompts"])
         self.words.show(settings.prompts)
         self.fields["prompts"] = self.words
         self.models = ModelOptions(settings, headers, ask_endpoint, self.fields, endpoints, self.served_asked.emit)
@@ -101,7 +95,17 @@ class RunDialog(QDialog):
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
-        self._lay_out()
+        self._fields = QWidget()
+        columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
+        self._scroll = QScrollArea(widgetResizable=True)  # what a low or narrow screen has no room for is scrolled to
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._fields)
+        columns.addLayout(self._sampling(), 1)
+        columns.addLayout(self._asking(), 1)
+        parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
+        column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
+        self.setMinimumWidth(NARROWEST)
         self._tell()
         self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
 
@@ -122,19 +126,6 @@ class RunDialog(QDialog):
                 field.changed.connect(self._rest.start)
         self.models.others.itemChanged.connect(self._tell)
         self.models.cross.toggled.connect(self._tell)
-
-    def _lay_out(self) -> None:
-        self._fields = QWidget()
-        columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
-        self._scroll = QScrollArea(widgetResizable=True)  # what a low or narrow screen has no room for is scrolled to
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._fields)
-        columns.addLayout(self._sampling(), 1)
-        columns.addLayout(self._asking(), 1)
-        parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
-        column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
-        self.setMinimumWidth(NARROWEST)
 
     def _cost_row(self) -> QHBoxLayout:
         line = row(self.cost, spacing=SPACE * 2, grows=self.cost)
@@ -163,7 +154,6 @@ class RunDialog(QDialog):
         return rows
 
     def _parts(self) -> dict[str, list[str]]:
-        """Return the paths of each part of the settings; those of the whole run under an empty name."""
         parts: dict[str, list[str]] = {}
         for path in self.fields:
             parts.setdefault(path.rpartition(".")[0], []).append(path)
@@ -174,10 +164,10 @@ class RunDialog(QDialog):
         if part:
             title = heading(self.fields[paths[0]].each.title.upper())
             rows.addRow(title)
-        made = rows_of(self.fields, paths)
-        for each in made:
+        added = rows_of(self.fields, paths)
+        for each in added:
             each.add_to(rows)
-        self._rows.append((title, made))
+        self._rows.append((title, added))
 
     def _buttons(self) -> QDialogButtonBox:
         standard = QDialogButtonBox.StandardButton
@@ -199,13 +189,7 @@ class RunDialog(QDialog):
         self.starts = button is self.run
 
     def set_paces(self, paces: Sequence[PaceRow]) -> None:
-        """Say how long it will take, by how fast stored runs went."""
         self._paces = paces
-        self._preset_regions()
-        self._tell()
-
-    def _preset_regions(self) -> None:
-        """Preset for a first run as many regions as a trial says are done in minutes, if the user named no number."""
         cost = estimate(self.settings(), self._paces or ())
         regions = self.fields["regions"]
         # A number that somebody chose, now or in an earlier run, stays.
@@ -213,6 +197,7 @@ class RunDialog(QDialog):
         if cost.trial and cost.seconds and untouched and all(pace.run_id == TRIAL for pace in self._paces or ()):
             wanted = round(regions.value() * PRESET / cost.seconds)
             regions.show(min(max(wanted, FEWEST), MOST))
+        self._tell()
 
     @property
     def kind(self) -> Kind:
@@ -227,7 +212,6 @@ class RunDialog(QDialog):
         self._tell()
 
     def _accept(self) -> None:
-        """Close, unless something must be mended first."""
         shown = (field.problem() for path, field in self.fields.items() if self._is_of_use(path))
         problem = next(filter(None, shown), "")
         if not problem:
@@ -265,17 +249,12 @@ class RunDialog(QDialog):
             return value_of(self._settings, path)
 
     def _tell(self) -> None:
-        """Show the fields that are of use to the task, and say what these settings cost."""
         fixed = "" if self.kind.has("prompts") else "\nIts prompts have fixed words."
         self.task.setToolTip(self.kind.tip + fixed)
         self.words.task = self.kind.name
         self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()
         self._tell_origin()
-        self._follow_fields()
-        self._fit()
-
-    def _follow_fields(self) -> None:
         for title, rows in self._rows:
             shown = [row.follow(self._is_shown) for row in rows]
             if title is not None:
@@ -283,9 +262,10 @@ class RunDialog(QDialog):
             for each in rows:
                 if each.fields[0].each.path == "regions":
                     each.label.setText(self.kind.nouns.capitalize())
-        said = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
-        self._asking_form.setRowVisible(self.environment, said)
-        self._asking_form.setRowVisible(self.trial, said and self._can_be_tried)
+        answered = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
+        self._asking_form.setRowVisible(self.environment, answered)
+        self._asking_form.setRowVisible(self.trial, answered and self._can_be_tried)
+        self._fit()
 
     def _try(self) -> None:
         self.say_environment("Running the tests…")
@@ -336,12 +316,10 @@ class RunDialog(QDialog):
             self.measure_asked.emit(self.settings())
 
     def show_measuring(self, words: str) -> None:
-        """Say how far the trial is; no run can be started meanwhile."""
         self._note_measuring(True)
         self.cost.setText(words)
 
     def end_measuring(self, problem: str = "") -> None:
-        """End the measuring; `problem` says why it brought nothing."""
         self._note_measuring(False)
         self._say(problem)
         self._fit()

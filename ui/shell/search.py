@@ -37,7 +37,7 @@ from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.project_search import Hit, Hits, search
-from rtc_inspector.ui.style.controls import FilterField, column, label
+from rtc_inspector.ui.style.controls import FilterField, called, column, label
 from rtc_inspector.ui.style.fonts import fixed_font, open_at
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.theme import SPACE, current_theme
@@ -45,8 +45,7 @@ from rtc_inspector.ui.style.theme import SPACE, current_theme
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
 ENTRY = Qt.ItemDataRole.UserRole
-BETWEEN, MARK = 16, 3
-"""Pixels between the two parts, and of the bar that marks the chosen row."""
+BETWEEN, MARK = 16, 3  # pixels between the two parts, and of the bar that marks the chosen row
 
 
 class Found(QAbstractListModel):
@@ -84,11 +83,9 @@ class FoundRow(QStyledItemDelegate):
     detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
 
     def detail(self, entry: Any) -> str:
-        """Return what stands at the right of an entry."""
         raise NotImplementedError
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
-        """Draw the left part: the item's text, which loses its beginning where it is too long."""
         title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
 
@@ -123,8 +120,7 @@ def step_in(view: QListView, step: int, *, around: bool) -> None:
         view.setCurrentIndex(view.model().index(row, 0))
 
 
-MOST = 12
-"""Entries shown at a time."""
+MOST = 12  # entries shown at a time
 ICON = 16
 
 
@@ -159,20 +155,15 @@ class SearchField(QLineEdit):
         self._places: Callable[[], Find] = lambda: lambda words: []
         self._find: Find = self._places()
         # A popup of Qt would take the focus from the field in which one types.
-        self.popup = QFrame(self, Qt.WindowType.ToolTip)
-        self.popup.setProperty("role", "popup")
-        self.list = QListView(self.popup, uniformItemSizes=True)
+        self.popup = called(QFrame(self, Qt.WindowType.ToolTip), role="popup")
+        self.list = called(QListView(self.popup, uniformItemSizes=True), "Places to go to")
         self._model, self._rows = Found(attrgetter("title"), self), _TargetRow(self)
         self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
-        self._build()
-
-    def _build(self) -> None:
         self.list.setModel(self._model)
         self.list.setItemDelegate(self._rows)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setAccessibleName("Places to go to")
         column(self.list, margins=(1, SPACE // 2, 1, SPACE // 2), owner=self.popup)
         self.list.clicked.connect(self._go)
         self.textEdited.connect(self._search)
@@ -184,7 +175,6 @@ class SearchField(QLineEdit):
         painter.end()
 
     def set_source(self, places: Callable[[], Find]) -> None:
-        """Call `places()` each time the field is entered; what it gives finds places by words."""
         self._places = places
 
     def enter(self) -> None:
@@ -192,7 +182,6 @@ class SearchField(QLineEdit):
         self.selectAll()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Ask for the places there are now."""
         super().focusInEvent(event)
         self._find = self._places()
         # Who clicks wants to type; who came by key is shown at once where one can go.
@@ -294,16 +283,12 @@ class SearchDialog(QDialog):
         self._stop = threading.Event()
         hint = "Search in every file; capitals count if you type any"
         self.words = FilterField(hint, "Search in every file of the project")
-        self.said, self.list = label(role="caption"), QListView(uniformItemSizes=True)
+        self.said, self.list = label(role="caption"), called(QListView(uniformItemSizes=True), "Places found")
         self.found = Found(lambda hit: f"{self._place(hit)} {hit.shown}", self)
-        self._build()
-
-    def _build(self) -> None:
         self.words.settled.connect(self._search)
         self.list.setModel(self.found)
         self._row = _HitRow(self, self._place)
         self.list.setItemDelegate(self._row)
-        self.list.setAccessibleName("Places found")
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
         margins = SPACE, SPACE, SPACE, SPACE
@@ -314,7 +299,6 @@ class SearchDialog(QDialog):
         return f"{self._named(hit.path)}:{hit.line + 1}"
 
     def enter(self, words: str) -> None:
-        """Show it, ready to type, with `words` if there are any."""
         if words:
             self.words.setText(words)
             self.words.settle()

@@ -1,4 +1,4 @@
-"""Fields and rows of a dialog, made from what is said of each setting in `core/settings/`."""
+"""Fields and rows of a dialog, made from what is said of each setting; and the page for the words of prompts."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDialog,
+    QDialogButtonBox,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QSpinBox,
     QWidget,
 )
 
+from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.kinds import FIRST_KIND, TASKS
 from rtc_inspector.core.settings.setting import Described
-from rtc_inspector.ui.shell.fields import FIELD, indent, pair, window_words
-from rtc_inspector.ui.style.controls import PushButton, label, row
+from rtc_inspector.core.settings.words import changed, instructions, words_of
+from rtc_inspector.ui.shell.fields import FIELD, indent, pair, show_modal, window_words
+from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, label, row
+from rtc_inspector.ui.style.fonts import keep_on_screen, open_at, write_fixed
+from rtc_inspector.ui.style.theme import SPACE
 
-LARGEST = 2**31 - 1
-"""A number field holds no more."""
-NARROWEST = 72
-"""Pixels: a field would be as wide as its largest number or its longest entry, which few ever have."""
+LARGEST = 2**31 - 1  # a number field holds no more
+NARROWEST = 72  # pixels: a field would be as wide as its largest number or its longest entry, which few ever have
 
 
 class SettingField(QObject):
@@ -36,7 +42,6 @@ class SettingField(QObject):
     changed = Signal()
 
     def __init__(self, each: Described, box: QWidget, holder: QWidget | None = None) -> None:
-        """`show` gives it a value."""
         super().__init__()
         self.each, self.box, self.holder = each, box, holder or box
         box.setAccessibleName(each.about.label)
@@ -178,24 +183,24 @@ class TextField(SettingField):
 
 def field_of(each: Described, value: Any) -> SettingField:
     """Return the field for a setting, at a value."""
-    made: SettingField
+    field: SettingField
     if each.kind is bool:
-        made = SwitchField(each)
+        field = SwitchField(each)
     elif each.about.choices:
-        made = ChoiceField(each)
+        field = ChoiceField(each)
     elif each.kind in (int, float) and not each.many and each.about.most <= LARGEST:
-        made = NumberField(each)
+        field = NumberField(each)
     else:
-        made = TextField(each)
-    made.show(value)
-    return made
+        field = TextField(each)
+    field.show(value)
+    return field
 
 
 class SettingRow(QWidget):
     """Fields side by side, with the words between them; and the danger of the value that stands there."""
 
     def __init__(self, fields: Sequence[SettingField]) -> None:
-        """The first field's label is the row's, as long as that field is shown."""
+        """Name the row after its first field, as long as that field is shown."""
         super().__init__()
         self.fields, self.label, self.caution = fields, label(), label(role="bad", wrap=True)
         self.label.setMinimumHeight(FIELD)
@@ -208,7 +213,6 @@ class SettingRow(QWidget):
             line.addWidget(field.holder, 1)
 
     def add_to(self, form: QFormLayout) -> None:
-        """Stand at the end of a form."""
         self._form = form
         form.addRow(self.label, self)
         form.addRow("", self.caution)
@@ -239,3 +243,95 @@ def rows_of(fields: Mapping[str, SettingField], paths: Sequence[str]) -> list[Se
         else:
             together.append([field])
     return [SettingRow(each) for each in together]
+
+
+class WordsField(SettingField):
+    """Whose words models are asked in; a click opens the page. `task`: the method whose words they are."""
+
+    def __init__(self, each: Described) -> None:
+        self._button, self._text, self.task = PushButton(), "", FIRST_KIND.name
+        super().__init__(each, self._button)
+        self._button.clicked.connect(self._open)
+
+    def _open(self) -> None:
+        page = PromptWords(self.task, self._text, self._button.window())
+        if show_modal(page):
+            self._put(page.words)
+            self.changed.emit()
+
+    def _put(self, value: Any) -> None:
+        self._text = str(value or "")
+        self._button.setText("Your own words…" if self._text else "The program's own…")
+
+    def _read(self) -> str:
+        return self._text
+
+
+class PromptWords(QDialog):
+    """Shows what models are asked, and takes other words. `words`: what was changed, as TOML."""
+
+    def __init__(self, task: str, own: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Words of the prompts")
+        self._task, self.words = task, own
+        self.problem = label(role="bad", wrap=True)
+        self.problem.hide()
+        self.boxes: dict[str, QPlainTextEdit] = {}
+        fixed = ", ".join(kind.title for kind in TASKS.values() if not kind.has("prompts"))
+        about = (
+            "Models that talk are asked so, after three worked examples; those that go on writing code, or fill a gap, "
+            "are asked without words. A run keeps its words, and a comparison names those that differ. "
+            f"The prompts of the other tasks have fixed words: {fixed}."
+        )
+        parts: list[QWidget] = [label(about, "muted", wrap=True)]
+        for each in self._instructions():
+            self.boxes[each.key] = box = QPlainTextEdit(each.text.strip("\n"), tabChangesFocus=True)
+            box.setAccessibleName(each.title)
+            box.setProperty("role", "field")
+            write_fixed(box, 9)
+            box.setMinimumHeight(box.fontMetrics().lineSpacing() * (3 if not each.needs else 6))
+            needs = " and ".join(f"{{{name}}}" for name in each.needs)
+            parts += [label(f"{each.title}{f': needs {needs}' if needs else ''}", "heading"), box]
+        body = column(*parts, spacing=SPACE)
+        for at, part in enumerate(parts):
+            body.setStretch(at, 2 * isinstance(part, QPlainTextEdit) - (at == 2))
+        column(body, self.problem, self._buttons(), margins=DIALOG, spacing=SPACE * 2, owner=self)
+        open_at(self, 760, 680)
+        keep_on_screen(self)
+
+    def _instructions(self) -> list[Any]:
+        try:
+            return list(instructions(self._task, self.words))
+        except UserError as error:  # words of another method, or of a file that was wrong
+            self._say(error.problem)
+            self.words = ""
+            return list(instructions(self._task))
+
+    def _buttons(self) -> QDialogButtonBox:
+        standard = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(standard.Ok | standard.Cancel | standard.RestoreDefaults)
+        buttons.button(standard.RestoreDefaults).setText("The program's own")
+        buttons.button(standard.RestoreDefaults).clicked.connect(self._restore)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    def _restore(self) -> None:
+        self.words = ""
+        for each in instructions(self._task):
+            self.boxes[each.key].setPlainText(each.text.strip("\n"))
+
+    def _accept(self) -> None:
+        texts = {key: box.toPlainText() for key, box in self.boxes.items()}
+        words = changed(self._task, texts, self.words)
+        try:
+            words_of(self._task, words)
+        except UserError as error:
+            self._say(error.problem)
+            return
+        self.words = words
+        self.accept()
+
+    def _say(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self.problem.show()

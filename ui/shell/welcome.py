@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
-from rtc_inspector.ui.style.controls import PushButton, column, label, on_ground, push, row
+from rtc_inspector.ui.style.controls import PushButton, called, column, label, on_ground, push, row
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
@@ -20,11 +20,9 @@ TEXT = (
     "machine describe each one and write it again from that and the code around it, and runs the tests on the result."
 )
 RECENT = 5
-LONGEST = 60
-"""Characters of a recent project's folder."""
+LONGEST = 60  # characters of a recent project's folder
 DROP = 72
-WIDEST = 620
-"""Pixels for text of the usual size; longer lines read badly."""
+WIDEST = 620  # pixels for text of the usual size; longer lines read badly
 
 
 class Welcome(QWidget):
@@ -42,14 +40,10 @@ class Welcome(QWidget):
         self.recent = column(spacing=SPACE // 2)
         for root in recent[:RECENT]:
             self.recent.addWidget(self._link(root))
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         hint = label("…or drop a project folder, a GGUF file or a database of runs here", "drop")
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         hint.setMinimumHeight(DROP)
-        folder = push("Open folder…", "", self.folder_asked.emit)
-        folder.setProperty("role", "primary")
+        folder = called(push("Open folder…", "", self.folder_asked.emit), role="primary")
         self.setFocusProxy(folder)
         demo = push("Try the demo", "", self.demo_asked.emit)
         recorded = push("See a recorded run", "", self.recorded_asked.emit)
@@ -72,11 +66,9 @@ class Welcome(QWidget):
         self._page.setMaximumWidth(grown(self, WIDEST))
 
     def _link(self, root: Path) -> QPushButton:
-        link = PushButton(f"{root.name}   {_end_of(root.parent)}")
+        link = called(PushButton(f"{root.name}   {_end_of(root.parent)}"), role="flat", name=f"Open project {root}")
         link.setToolTip(str(root))
-        link.setProperty("role", "flat")
         link.setStyleSheet("text-align: left;")
-        link.setAccessibleName(f"Open project {root}")
         link.clicked.connect(lambda: self.project_chosen.emit(root))
         return link
 
@@ -88,8 +80,7 @@ def _end_of(folder: Path) -> str:
 
 WIDTH = 340
 MOST = 4
-FRAME = 4
-"""Pixels."""
+FRAME = 4  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +104,17 @@ class Tour(QWidget):
         self.setAccessibleName("Tour")
         self.card, self.title, self.text = QFrame(self), label(role="title", wrap=True), label(wrap=True)
         self.place = label(role="caption")
-        self.skip, self.next = PushButton("Skip"), PushButton("Next")
-        self._build()
-        # A child does not hear that its parent is resized.
-        window.installEventFilter(self)
-
-    def _build(self) -> None:
+        self.skip, self.next = PushButton("Skip"), called(PushButton("Next"), role="primary")
         self.card.setProperty("role", "popup")
         self.card.setFixedWidth(WIDTH)
-        self.next.setProperty("role", "primary")
         self.skip.setAccessibleName("Skip the tour (Escape)")
         self.skip.clicked.connect(self.end)
         self.next.clicked.connect(self.go_on)
         margins = SPACE * 2, SPACE * 2, SPACE * 2, SPACE + 4
         foot = row(self.place, None, self.skip, self.next)
         column(self.title, self.text, foot, margins=margins, spacing=SPACE, owner=self.card)
+        # A child does not hear that its parent is resized.
+        window.installEventFilter(self)
 
     def begin(self) -> None:
         self.at = 0

@@ -21,8 +21,7 @@ from rtc_inspector.ui.style.icons import icon_path
 from rtc_inspector.ui.style.theme import DARK, LIGHT, PROPERTY, Theme, mix
 
 CHOICES = ("system", "light", "dark")
-SMALL, JUDGED, LARGE = 8, 10.5, 11
-"""Points of captions and of titles."""
+SMALL, JUDGED, LARGE = 8, 10.5, 11  # points of captions and of titles
 
 
 class Appearance(QObject):
@@ -110,7 +109,7 @@ def stylesheet(theme: Theme, growth: float = 1.0) -> str:
 
 def palette(theme: Theme) -> QPalette:
     """Return the colours of what the style draws by itself (check boxes, text cursors, links) in this theme."""
-    made = QPalette()
+    colours = QPalette()
     role = QPalette.ColorRole
     for which, colour in {
         role.Window: theme.background,
@@ -135,9 +134,9 @@ def palette(theme: Theme) -> QPalette:
         role.Dark: theme.border,
         role.Shadow: theme.background,
     }.items():
-        made.setColor(which, QColor(colour))
+        colours.setColor(which, QColor(colour))
     # The style draws disabled text itself, out of this group of the palette.
     faded = QColor(mix(theme.muted, theme.surface, 0.6))
     for which in (role.WindowText, role.Text, role.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, which, faded)
-    return made
+        colours.setColor(QPalette.ColorGroup.Disabled, which, faded)
+    return colours

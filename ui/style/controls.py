@@ -27,17 +27,13 @@ from rtc_inspector.ui.style import icons
 from rtc_inspector.ui.style.fonts import bold
 from rtc_inspector.ui.style.theme import SPACE
 
-Margins = tuple[int, int, int, int]
-"""Left, top, right, bottom."""
+Margins = tuple[int, int, int, int]  # left, top, right, bottom
 
-BAR: Margins = (SPACE, SPACE // 2, SPACE, SPACE // 2)
-"""Around a row of controls."""
+BAR: Margins = (SPACE, SPACE // 2, SPACE, SPACE // 2)  # around a row of controls
 
-DIALOG: Margins = (SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-"""Around what a dialog asks."""
+DIALOG: Margins = (SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)  # around what a dialog asks
 
-PAGE: Margins = (SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-"""Around lists and tables in a dialog."""
+PAGE: Margins = (SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)  # around lists and tables in a dialog
 
 NONE: Margins = (0, 0, 0, 0)
 
@@ -52,10 +48,8 @@ FOCUS_RING = (
 TYPING_PAUSE = 120
 """Milliseconds without a key until words are looked for: each key by itself would search a long list."""
 
-LONGEST_WORD = 40
-"""Characters; paths are broken at their slashes anyhow."""
-MARK = "\u200b"
-"""A space of no width, at which Qt may break a line."""
+LONGEST_WORD = 40  # characters; paths are broken at their slashes anyhow
+MARK = "\u200b"  # a space of no width, at which Qt may break a line
 _ENDLESS = re.compile(rf"([^\s/\\-]{{{LONGEST_WORD}}})(?=\w)")
 
 
@@ -66,14 +60,14 @@ def breakable(text: str) -> str:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
     """Return a plain-text label of a style sheet role."""
-    made = QLabel(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
+    line = QLabel(text)
+    line.setTextFormat(Qt.TextFormat.PlainText)
+    line.setWordWrap(wrap)
     if role:
-        made.setProperty("role", role)
+        line.setProperty("role", role)
     if selectable:
-        made.setTextInteractionFlags(SELECTABLE)
-    return made
+        line.setTextInteractionFlags(SELECTABLE)
+    return line
 
 
 def give_role(widget: QWidget, role: str) -> None:
@@ -93,7 +87,6 @@ class ElidedLabel(QLabel):
     """One line of plain text that never makes its window wider."""
 
     def __init__(self, role: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
-        """`role` is the style sheet's, `mode` says which end gives way."""
         super().__init__()
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -117,11 +110,25 @@ class ElidedLabel(QLabel):
         painter.drawText(self.contentsRect(), self.alignment().value, text)
 
 
+Widget = TypeVar("Widget", bound=QWidget)
+
+
+def called(widget: Widget, name: str = "", *, tip: str = "", role: str = "") -> Widget:
+    """Return the widget with a name for screen readers, a tip and a role of the style sheet, as far as given."""
+    if name:
+        widget.setAccessibleName(name)
+    if tip:
+        widget.setToolTip(tip)
+    if role:
+        widget.setProperty("role", role)
+    return widget
+
+
 def field(name: str, hint: str = "", text: str = "") -> QLineEdit:
     """Return a line to type in; `name` is for screen readers, `hint` stands there while it is empty."""
-    made = QLineEdit(text, placeholderText=hint)
-    made.setAccessibleName(name)
-    return made
+    line = QLineEdit(text, placeholderText=hint)
+    line.setAccessibleName(name)
+    return line
 
 
 class FilterField(QLineEdit):
@@ -130,7 +137,6 @@ class FilterField(QLineEdit):
     settled = Signal(str)
 
     def __init__(self, hint: str, name: str = "") -> None:
-        """`hint` stands there while it is empty; `name` is for screen readers, the hint where it is left out."""
         super().__init__(placeholderText=hint, clearButtonEnabled=True)
         self.setAccessibleName(name or hint)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
@@ -150,16 +156,16 @@ def has_words(text: str, words: str) -> bool:
 
 def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
     """Return a button; `tip` is also what screen readers say, `icon` names a file of ours."""
-    made = QToolButton()
-    made.setText(text)
-    made.setToolTip(tip)
-    made.setAccessibleName(tip)
-    made.setProperty("role", "flat" if flat else "")
+    widget = QToolButton()
+    widget.setText(text)
+    widget.setToolTip(tip)
+    widget.setAccessibleName(tip)
+    widget.setProperty("role", "flat" if flat else "")
     if icon:
-        made.setIcon(icons.icon(icon))
+        widget.setIcon(icons.icon(icon))
     # `clicked` says whether the button is down: `run` must not take that for an argument of its own.
-    made.clicked.connect(lambda: run())
-    return made
+    widget.clicked.connect(lambda: run())
+    return widget
 
 
 class PushButton(QPushButton):
@@ -178,23 +184,23 @@ class PushButton(QPushButton):
 
 def push(text: str, tip: str, run: Callable[[], object]) -> PushButton:
     """Return a button; `tip` is also what screen readers say."""
-    made = PushButton(text)
-    made.setToolTip(tip)
-    made.setAccessibleName(tip or text)
-    made.clicked.connect(lambda: run())
-    return made
+    widget = PushButton(text)
+    widget.setToolTip(tip)
+    widget.setAccessibleName(tip or text)
+    widget.clicked.connect(lambda: run())
+    return widget
 
 
 def switch(text: str, tip: str, on: bool = False) -> QToolButton:
     """Return a button that stays down."""
-    made = QToolButton()
-    made.setText(text)
-    made.setToolTip(tip)
-    made.setAccessibleName(f"{text}: {tip}")
-    made.setProperty("role", "flat")
-    made.setCheckable(True)
-    made.setChecked(on)
-    return made
+    widget = QToolButton()
+    widget.setText(text)
+    widget.setToolTip(tip)
+    widget.setAccessibleName(f"{text}: {tip}")
+    widget.setProperty("role", "flat")
+    widget.setCheckable(True)
+    widget.setChecked(on)
+    return widget
 
 
 def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str) -> QAction:
@@ -212,7 +218,6 @@ class MenuButton(QToolButton):
     """A button that opens a menu."""
 
     def __init__(self, text: str, tip: str) -> None:
-        """`tip` is also what screen readers say; the menu is empty until `offer`."""
         super().__init__()
         self.setText(text)
         self.setToolTip(tip)
@@ -227,11 +232,11 @@ class MenuButton(QToolButton):
 
 def copy_menu(tip: str, choices: Sequence[tuple[str, Callable[[], str]]]) -> MenuButton:
     """Return a button that offers texts to put on the clipboard."""
-    made = MenuButton("Copy", tip)
+    menu = MenuButton("Copy", tip)
     for name, text in choices:
         # The default value keeps this turn's text.
-        made.offer(name, lambda text=text: to_clipboard(text()))  # type: ignore[misc]
-    return made
+        menu.offer(name, lambda text=text: to_clipboard(text()))  # type: ignore[misc]
+    return menu
 
 
 def to_clipboard(text: str) -> None:
@@ -272,16 +277,16 @@ def split(
     `sizes`: in which proportion they share the room at first; `stretch`: what each takes of the room that a larger
     window gives, by default in proportion to the sizes they have then.
     """
-    made = QSplitter(direction)
-    made.setHandleWidth(1)
-    made.setChildrenCollapsible(False)
+    splitter = QSplitter(direction)
+    splitter.setHandleWidth(1)
+    splitter.setChildrenCollapsible(False)
     for part in parts:
-        made.addWidget(part)
+        splitter.addWidget(part)
     if sizes:
-        made.setSizes(list(sizes))
+        splitter.setSizes(list(sizes))
     for place, share in enumerate(stretch):
-        made.setStretchFactor(place, share)
-    return made
+        splitter.setStretchFactor(place, share)
+    return splitter
 
 
 def on_ground(widget: QWidget, role: str) -> None:
@@ -335,8 +340,7 @@ def _filled(
     return made
 
 
-QWIDGETSIZE_MAX = (1 << 24) - 1
-"""Qt's own limit, which Python is not told of."""
+QWIDGETSIZE_MAX = (1 << 24) - 1  # qt's own limit, which Python is not told of
 
 
 class Flow(QLayout):
@@ -396,10 +400,10 @@ class Flow(QLayout):
         return QSize(width, max((size.height() for size in sizes), default=0)).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:  # noqa: N802
-        made = QSize()
+        size = QSize()
         for _, _, least in self._measured():
-            made = made.expandedTo(least)
-        return made.grownBy(self.contentsMargins())
+            size = size.expandedTo(least)
+        return size.grownBy(self.contentsMargins())
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
         super().setGeometry(rect)

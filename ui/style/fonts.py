@@ -8,16 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt,
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QTreeView, QWidget
 
-INTERFACE = (
-    "Inter",
-    "SF Pro Text",
-    "Segoe UI Variable",
-    "Segoe UI",
-    "Ubuntu",
-    "Cantarell",
-    "Noto Sans",
-    "DejaVu Sans",
-)
+INTERFACE = ("Inter", "SF Pro Text", "Segoe UI Variable", "Segoe UI", "Ubuntu", "Cantarell", "Noto Sans", "DejaVu Sans")
 FIXED = (
     "JetBrains Mono",
     "Cascadia Code",
@@ -57,9 +48,9 @@ def fixed_font(points: float = CODE_POINTS) -> QFont:
 
 def bold(font: QFont) -> QFont:
     """Return the same font in bold."""
-    made = QFont(font)
-    made.setBold(True)
-    return made
+    copy = QFont(font)
+    copy.setBold(True)
+    return copy
 
 
 def write_fixed(widget: QWidget, points: float = CODE_POINTS) -> None:
@@ -86,10 +77,8 @@ def _growth() -> float:
 
 
 STRETCH = QHeaderView.ResizeMode.Stretch
-USUAL = 12
-"""Pixels of the text for which heights and widths in the code are meant: nine points on a usual screen."""
-FRAME = 40
-"""Pixels that are left to the frame that a window manager draws around a window."""
+USUAL = 12  # pixels of the text for which heights and widths in the code are meant: nine points on a usual screen
+FRAME = 40  # pixels that are left to the frame that a window manager draws around a window
 
 
 def growth(widget: QWidget) -> float:
@@ -149,7 +138,6 @@ class TextSize(QObject):
     changed = Signal()
 
     def __init__(self, view: QTableView | QTreeView, row: int | None = None) -> None:
-        """`row`: pixels of a table's rows for text of the usual size; a tree has none."""
         super().__init__(view)
         self._view, self._row, self._growth = view, row, growth(view)
         self._set_rows()

@@ -31,12 +31,12 @@ class _Engine(QIconEngine):
         self._draw(painter, rect, mode is not QIcon.Mode.Disabled)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        made = QPixmap(size)
-        made.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(made)
+        picture = QPixmap(size)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
         self.paint(painter, QRect(QPoint(), size), mode, state)
         painter.end()
-        return made
+        return picture
 
     def clone(self) -> QIconEngine:
         return _Engine(self._draw)

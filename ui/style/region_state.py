@@ -13,8 +13,7 @@ from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.ui.style.icons import drawn_icon
 from rtc_inspector.ui.style.theme import current_theme
 
-UNFINISHED = "unfinished"
-"""State of a region whose run ended before it was complete."""
+UNFINISHED = "unfinished"  # state of a region whose run ended before it was complete
 
 
 class RegionState(StrEnum):
@@ -33,8 +32,7 @@ class RegionState(StrEnum):
         return self in (RegionState.FAIL, RegionState.PARTIAL)
 
 
-ORDER = tuple(RegionState)
-"""How states sort."""
+ORDER = tuple(RegionState)  # how states sort
 
 
 def region_state(item: ItemRow) -> RegionState:
@@ -96,8 +94,7 @@ def tests_said(tests: Sequence[str]) -> str:
     return f"{len(tests)} test{'s cover' if len(tests) != 1 else ' covers'} it"
 
 
-SIZE = 14.0
-"""Side of a mark in logical pixels."""
+SIZE = 14.0  # side of a mark in logical pixels
 
 
 def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, size: float = SIZE) -> None:

@@ -34,14 +34,10 @@ NONE = QModelIndex()
 RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
-ROW, LEAST = 26, 60
-"""Pixels of a row, and of a column that takes what room is left, at least."""
-FRACTION = Qt.ItemDataRole.UserRole + 1
-"""Role of a fraction 0..1 that a delegate draws as a bar or as heat."""
-WORDS = Qt.ItemDataRole.UserRole + 2
-"""Role of whether a name is words and no path."""
-HEIGHT, INSET = 3, 8
-"""Pixels of such a bar, and beside it."""
+ROW, LEAST = 26, 60  # pixels of a row, and of a column that takes what room is left, at least
+FRACTION = Qt.ItemDataRole.UserRole + 1  # role of a fraction 0..1 that a delegate draws as a bar or as heat
+WORDS = Qt.ItemDataRole.UserRole + 2  # role of whether a name is words and no path
+HEIGHT, INSET = 3, 8  # pixels of such a bar, and beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +141,12 @@ class CellModel(ListedRows):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
     def change_columns(self, heads: Sequence[Head]) -> None:
-        """Have other columns, and no rows until `fill`."""
         self.beginResetModel()
         self._take_heads(heads)
         self.shown = []
         self.endResetModel()
 
     def add_column(self, head: Head) -> None:
-        """Add one more column at the end; the rows must be filled again."""
         self.beginInsertColumns(QModelIndex(), len(self.heads), len(self.heads))
         self.heads, self.tips = [*self.heads, head.text], [*self.tips, head.tip]
         self.shown = [([*cells, Cell("")], key) for cells, key in self.shown]
@@ -189,7 +183,6 @@ class RowTable(QTableView):
     """
 
     def __init__(self, row: int = ROW) -> None:
-        """`row`: pixels that a row is high where text has its usual size."""
         super().__init__(showGrid=False, wordWrap=False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

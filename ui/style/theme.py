@@ -20,10 +20,8 @@ from pygments.token import (
 )
 from PySide6.QtCore import QCoreApplication
 
-SPACE = 8
-"""Pixels between things; half of it inside them."""
-PROPERTY = "theme"
-"""Of the application: the Theme it is in."""
+SPACE = 8  # pixels between things; half of it inside them
+PROPERTY = "theme"  # of the application: the Theme it is in
 
 
 def mix(over: str, under: str, share: float) -> str:
@@ -93,7 +91,6 @@ class Theme:
         return mix(colour, self.surface, share)
 
     def heat(self, value: float | None) -> str:
-        """Return the colour of a score 0..1 from fail over partial to pass; neutral for None."""
         if value is None:
             return self.neutral
         if value <= 0.5:
@@ -101,7 +98,6 @@ class Theme:
         return mix(self.region_pass, self.region_partial, min(value, 1.0) * 2 - 1)
 
     def role(self, name: str) -> str:
-        """Return the colour of a role by its name, e.g. `good`; that of plain text for an empty one."""
         found: str = getattr(self, name or "text")
         return found
 

@@ -17,9 +17,8 @@ from rtc_inspector.core.run.events import Event, ItemReady, SampleReady, TextStr
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.types import Codebase, Form, TestResult
-from rtc_inspector.ui.background.turns import Turns, Work
-from rtc_inspector.ui.code.code_feed import CodeFeed
-from rtc_inspector.ui.code.view import Sampling, present_path
+from rtc_inspector.ui.background.gateway import Turns, Work
+from rtc_inspector.ui.code.view import CodeFeed, Sampling, present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
 from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, scored_against
 from rtc_inspector.ui.project.history import HistoryFeed
@@ -66,7 +65,6 @@ class TraceView(QObject):
                     self._roundtrip.reveal_writing()
 
     def await_nothing(self) -> None:
-        """Look for no sample of the region before any more."""
         self._awaited, self._failure, self._author = None, False, ""
 
     def forget(self) -> None:
@@ -84,11 +82,9 @@ class TraceView(QObject):
         self._answer_of = item_id
 
     def await_failure(self) -> None:
-        """Have the first sample that did not pass selected in the region chosen next."""
         self._failure = True
 
     def _item_chosen(self, item: ItemRow | None) -> None:
-        """Show another region: its head at once, its samples when they are read."""
         self._awaited = self._inspection.looked_at.sample
         if item is None or self._item is None or item.id != self._item.id:
             self._below.stop()
@@ -135,7 +131,11 @@ class TraceView(QObject):
         if (sample, code) == self._shown and sample is not None:
             return
         self._shown = (sample, code)
-        self._show_diff(code)
+        parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
+        before = scored_against(code, self._samples) if code is not None else None
+        title = diff_title(self._item.task, code, before) if self._item is not None and code is not None else ""
+        words = parent.text if parent is not None and describes(parent) else ""
+        self._diff.show_code(self._item, code, title, words, before)
         self._show_tests(code)
         self._show_prompt(sample)
         if sample is None:
@@ -151,13 +151,6 @@ class TraceView(QObject):
             return sample
         children = (each for each in self._samples.values() if each.parent_id == sample.id)
         return next(children, sample if self._item is not None and self._item.form == Form.TEXT else None)
-
-    def _show_diff(self, code: SampleRow | None) -> None:
-        parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
-        before = scored_against(code, self._samples) if code is not None else None
-        title = diff_title(self._item.task, code, before) if self._item is not None and code is not None else ""
-        words = parent.text if parent is not None and describes(parent) else ""
-        self._diff.show_code(self._item, code, title, words, before)
 
     def _show_tests(self, code: SampleRow | None) -> None:
         item, verdict = self._item, code.verdict if code else None
@@ -179,9 +172,9 @@ class TraceView(QObject):
         def show(found: tuple[list[TestResult], list[TestResult] | None]) -> None:
             tests = [known(test) for test in found[0]]
             others = [known(test) for test in found[1]] if found[1] is not None else None
-            said = replace(verdict, detail=as_known(item, verdict.detail))
+            judged = replace(verdict, detail=as_known(item, verdict.detail))
             path = item.path if item.has_file else item.key
-            self._tests.set_verdict(said, tests, path=path, span=span, covering=len(item.tests), before=others)
+            self._tests.set_verdict(judged, tests, path=path, span=span, covering=len(item.tests), before=others)
 
         self._inspection.ask("tests", read, show)
 
@@ -205,8 +198,7 @@ def _failed(sample: SampleRow) -> bool:
     return rebuilt(sample) and outcome not in ("pass", "infrastructure")
 
 
-REST = 200
-"""Milliseconds after the views show a run until its project is read: the first region is shown in between."""
+REST = 200  # milliseconds after the views show a run until its project is read: the first region is shown in between
 
 
 class Browsing(QObject):
@@ -266,7 +258,6 @@ class Browsing(QObject):
         self.follow = following
 
     def follow_link(self, link: Link) -> None:
-        """Show what is behind a mark of a figure: a sample, an item, or a run."""
         run = link.run if link.run is not None else self._inspection.looked_at.run
         if link.item is not None and run is not None:
             self.go_to(run, link.item, link.sample)
@@ -275,7 +266,6 @@ class Browsing(QObject):
             self._inspection.choose_run(Wanted(link.run))
 
     def choose_sample(self, item_id: int, sample_id: int | None = None) -> None:
-        """Show a region, and a sample of it as soon as that is read."""
         self.follow = False
         self.trace.await_nothing()
         self._inspection.choose_item(item_id, sample_id)
@@ -287,7 +277,6 @@ class Browsing(QObject):
         self.trace.await_failure()
 
     def go_to(self, run_id: int, item_id: int, sample_id: int | None = None) -> None:
-        """Show a region of a run that may be another one than the one on show."""
         if self._inspection.knows(item_id):
             self.choose_sample(item_id, sample_id)
         else:
@@ -302,24 +291,20 @@ class Browsing(QObject):
             self._inspection.work_on(None)
 
     def take(self, events: Sequence[Event]) -> None:
-        """Show what a run of this window is doing."""
         for event in events:
             if self._awaits and isinstance(event, ItemReady):
                 self._awaits = False
-                self._show_run_of(event)
+                run = self._inspection.run
+                if run is None or run.id != event.run_id:
+                    self._inspection.choose_run(Wanted(event.run_id), event.item_id)
+                else:
+                    self._inspection.choose_item(event.item_id)  # shown once its row is read
+                    self._inspection.refresh()
                 self._inspection.work_on(event.item_id)
         written = [event for event in events if isinstance(event, TextStreamed)]
         if self.follow and written:
             self._go_along(written[-1].item_id)
         self.trace.stream(events)
-
-    def _show_run_of(self, ready: ItemReady) -> None:
-        run = self._inspection.run
-        if run is None or run.id != ready.run_id:
-            self._inspection.choose_run(Wanted(ready.run_id), ready.item_id)
-        else:
-            self._inspection.choose_item(ready.item_id)  # shown once its row is read
-            self._inspection.refresh()
 
     def _go_along(self, item_id: int) -> None:
         item = self._inspection.item
@@ -327,7 +312,6 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _read_flags(self) -> None:
-        """Read the flags, which stand with the verdicts that the list of regions does not read."""
         run = self._inspection.run
         if run is not None:
             self._inspection.ask("flags", lambda reader: reader.flags(run.id), self._parts.regions.regions.set_flags)
@@ -337,33 +321,27 @@ class Browsing(QObject):
         if before.database != now.database:
             self.trace.forget()
         if not before.same_run(now):
-            self._clear_run()
+            parts = self._parts
+            self._turns.finish()
+            self._shown, self._behind = None, False
+            parts.regions.set_items(())
+            parts.regions.regions.set_flags({})
+            parts.tree.set_rows(())
+            self._feed.leave_run()
+            parts.code.candidates.set_sampling(None)
+            self._history.set_items((), None)
+            parts.status.show_run(None)
+            parts.roundtrip.expect(False)
+            self._figures.note()
+            parts.run.set_run(None)
         if before.project != now.project:
-            self._clear_project(now.project)
-
-    def _clear_run(self) -> None:
-        parts = self._parts
-        self._turns.finish()
-        self._shown, self._behind = None, False
-        parts.regions.set_items(())
-        parts.regions.regions.set_flags({})
-        parts.tree.set_rows(())
-        self._feed.leave_run()
-        parts.code.candidates.set_sampling(None)
-        self._history.set_items((), None)
-        parts.status.show_run(None)
-        parts.roundtrip.expect(False)
-        self._figures.note()
-        parts.run.set_run(None)
-
-    def _clear_project(self, root: Path | None) -> None:
-        self._rest.stop()
-        self._unread = None
-        if self._project.root != root:
-            self._project.close()
-        self._feed.leave_project()
-        self._parts.tree.set_files(())
-        self._history.set_project(None)
+            self._rest.stop()
+            self._unread = None
+            if self._project.root != now.project:
+                self._project.close()
+            self._feed.leave_project()
+            self._parts.tree.set_files(())
+            self._history.set_project(None)
 
     def _show_overview(self, overview: Overview) -> None:
         """Show what was read, view by view: all at once would hold the window up."""
@@ -427,14 +405,15 @@ class Browsing(QObject):
         if root is None or self._project.root == root:
             return
         if root.is_dir():
-            self._lend_first(root)
+            items = self._inspection.overview.items if self._inspection.overview else ()
+            if items:
+                self._project.lend(root, items[0].path)
             self._unread = run
         else:
             self._project.close()
             self._show_project(None)
 
     def settle(self) -> None:
-        """Read the project of the run that is shown: once the views stand, for it slows everything else down."""
         self._rest.stop()
         run, self._unread = self._unread, None
         if run is not None:
@@ -442,12 +421,6 @@ class Browsing(QObject):
             root = self._inspection.looked_at.project or Path(run.project_root)
             self._project.open(root, kind is None or kind.source.python)
         self.settled.emit()
-
-    def _lend_first(self, root: Path) -> None:
-        """Lend the file that is shown first: it need not wait for all the others."""
-        items = self._inspection.overview.items if self._inspection.overview else ()
-        if items:
-            self._project.lend(root, items[0].path)
 
     def _show_project(self, codebase: Codebase | None) -> None:
         files = listed_files(codebase) if codebase else ()

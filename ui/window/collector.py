@@ -15,16 +15,12 @@ from PySide6.QtGui import QGuiApplication
 
 from rtc_inspector.ui.reading.inspection import Overview
 
-PAUSE = 1000
-"""Milliseconds between two looks whether there is something to search."""
+PAUSE = 1000  # milliseconds between two looks whether there is something to search
 YOUNG, MIDDLE, OLD = 5_000, 10, 10
 """New objects that are worth a search, and how many searches pass until older objects are searched too."""
-READ = 25_000
-"""So many objects are rows that were read: searching them would take long, and find nothing."""
-THOROUGH = 600.0
-"""Seconds between two searches of everything, which need a moment when the user looks elsewhere."""
-ROWS = 2_000
-"""Rows of a run from which on they are laid aside each time they are read."""
+READ = 25_000  # so many objects are rows that were read: searching them would take long, and find nothing
+THOROUGH = 600.0  # seconds between two searches of everything, which need a moment when the user looks elsewhere
+ROWS = 2_000  # rows of a run from which on they are laid aside each time they are read
 TURN = 0.0001
 """Seconds a background thread computes before the window's thread may; many calls of Qt hand their turn over."""
 
@@ -54,8 +50,14 @@ class Collector(QObject):
             self.lay_aside()
         elif young >= YOUNG:
             gc.collect(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
-        if self._laid_aside and time.monotonic() - self._thorough > THOROUGH and not _watched():
-            self._search_all()
+        if (
+            self._laid_aside
+            and time.monotonic() - self._thorough > THOROUGH
+            and QGuiApplication.applicationState() != Qt.ApplicationState.ApplicationActive
+        ):
+            gc.unfreeze()
+            self.settle()
+            self._laid_aside, self._thorough = False, time.monotonic()
 
     def lay_aside(self) -> None:
         """Do not search what is there now; what nobody holds any more ends all the same.
@@ -70,12 +72,3 @@ class Collector(QObject):
         """Lay rows aside when many were read, perhaps in place of others."""
         if len(overview.items) >= ROWS:
             self.lay_aside()
-
-    def _search_all(self) -> None:
-        gc.unfreeze()
-        self.settle()
-        self._laid_aside, self._thorough = False, time.monotonic()
-
-
-def _watched() -> bool:
-    return QGuiApplication.applicationState() == Qt.ApplicationState.ApplicationActive

@@ -19,7 +19,7 @@ from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.types import Form, Outcome
 from rtc_inspector.ui.presenters import presenter, recites
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
-from rtc_inspector.ui.shell.notices import NoticeText
+from rtc_inspector.ui.shell.bars import NoticeText
 from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.preferences import Preferences
@@ -44,8 +44,8 @@ class Highlight:
 
 def highlights(run_id: int, reader: Reader) -> tuple[RunRow, list[Highlight]]:
     """Return the run, and what is worth a look in it, at most three samples."""
-    known = [item for item in reader.items(run_id) if item.admitted and not item.extra and item.tally]
-    found = (_made_possible(reader, known), _without(reader, known), _failure(reader, known))
+    judged = [item for item in reader.items(run_id) if item.admitted and not item.extra and item.tally]
+    found = (_made_possible(reader, judged), _without(reader, judged), _failure(reader, judged))
     return reader.run(run_id), [each for each in found if each is not None]
 
 
@@ -64,8 +64,8 @@ def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None
 
 def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Return a pass where the baseline passes as often, or None: the code around tells what is missing."""
-    told = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
-    for item in sorted(told, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
+    candidates = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
+    for item in sorted(candidates, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
         for sample in _codes(reader, item, passing=True):
             text = (
                 f"{_place(item)}: {item.tally} pass, without any description a share of {_baseline(item):.2f}. "
@@ -90,13 +90,11 @@ def _failure(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
 
 
 def _gain(item: ItemRow) -> float | None:
-    """Return what the description is worth, a difference from a baseline, or None without a figure for it."""
     difference = task(item.task).difference
     return item.measures.get(difference.name) if difference and difference.less else None
 
 
 def _baseline(item: ItemRow) -> float:
-    """Return the baseline's figure, from which the gain is the difference."""
     return (item.headline or 0.0) - (_gain(item) or 0.0)
 
 
@@ -132,7 +130,6 @@ class Guide(QObject):
         return {"guide": self.ask}
 
     def ask(self) -> None:
-        """Show what the run on show holds, or say that it holds nothing yet."""
         run = self._inspection.run
         if run is not None:
             self._inspection.ask("guide", partial(highlights, run.id), partial(self._begin, asked=True))
@@ -145,7 +142,6 @@ class Guide(QObject):
                 self._tour.end()
 
     def await_end(self) -> None:
-        """Begin by itself when the run that was just started has ended."""
         self._awaits = True
 
     def note_end(self, run_id: int | None) -> None:
@@ -167,7 +163,6 @@ class Guide(QObject):
             self._show_waiting()
 
     def _show_waiting(self) -> None:
-        """Show the tour that waits: one comes after the other."""
         steps, self._waiting = self._waiting, []
         if steps:
             self._preferences.show_steps(steps)

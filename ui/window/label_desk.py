@@ -16,8 +16,8 @@ from rtc_inspector.core.taxonomy import Taxonomy, TaxonomyFile
 from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling
 from rtc_inspector.ui.labels.queue import QueueKind
 from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection
+from rtc_inspector.ui.shell.bars import NoticeText
 from rtc_inspector.ui.shell.fields import error_words, show_modal
-from rtc_inspector.ui.shell.notices import NoticeText
 from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
     from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 
-REST = 150
-"""Milliseconds without a further sample after which code and round trip follow."""
+REST = 150  # milliseconds without a further sample after which code and round trip follow
 
 
 class LabelDesk(QObject):
@@ -79,7 +78,6 @@ class LabelDesk(QObject):
         }
 
     def label_samples(self) -> None:
-        """Go to the labels, keys and all, and give them room."""
         parts = self._parts
         parts.leave_page()
         parts.unfold_around(parts.tabs)
@@ -108,7 +106,6 @@ class LabelDesk(QObject):
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _adopt(self, dialog: TaxonomyDialog, taxonomy: Taxonomy) -> None:
-        """Keep the modes and offer them; where they cannot be kept the dialog stays, and says why."""
         if taxonomy != self._parts.labels.taxonomy:
             try:
                 self._file.save(taxonomy)

@@ -14,12 +14,13 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QWidget
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.source.notebook import has_notebooks
-from rtc_inspector.ui.background.turns import IdleWork
+from rtc_inspector.ui.background.gateway import IdleWork
 from rtc_inspector.ui.diff.colouring import lexer_for
 from rtc_inspector.ui.diff.rows import compare
 from rtc_inspector.ui.reading.inspection import Inspection, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.style.controls import called
 from rtc_inspector.ui.style.theme import SPACE
 
 Open = Callable[[Path], object]
@@ -77,8 +78,7 @@ class Dropping(QObject):
         super().__init__(window)
         self._window = window
         self._open_project, self._open_database, self._use_model = open_project, open_database, use_model
-        self.hint = QLabel(window, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.hint.setProperty("role", "dropping")
+        self.hint = called(QLabel(window, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True), role="dropping")
         self.hint.hide()
         window.setAcceptDrops(True)
         window.installEventFilter(self)
@@ -93,19 +93,16 @@ class Dropping(QObject):
             # Refused, the pointer says so before anything is dropped.
             event.setAccepted(bool(paths))
             if kind == QEvent.Type.DragEnter:
-                self._show_hint(paths)
+                if paths:
+                    self.hint.setText("\n".join(_promise(path) for path in paths))
+                    self.hint.setGeometry(self._window.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE))
+                    self.hint.show()
+                    self.hint.raise_()
             else:
                 self.hint.hide()
                 self._open(paths)
             return True
         return False
-
-    def _show_hint(self, paths: Sequence[Path]) -> None:
-        if paths:
-            self.hint.setText("\n".join(_promise(path) for path in paths))
-            self.hint.setGeometry(self._window.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE))
-            self.hint.show()
-            self.hint.raise_()
 
     def _open(self, paths: Sequence[Path]) -> None:
         for path in paths:
@@ -118,7 +115,6 @@ class Dropping(QObject):
 
 
 def _paths(data: QMimeData) -> list[Path]:
-    """Return the paths of what is dragged that the window can open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if _is_project(path) or path.suffix in {".gguf", *DATABASE_ENDINGS}]
 
@@ -149,8 +145,7 @@ def _load_rest() -> None:
         import_module(name)
 
 
-LONGEST_WAIT = 3000
-"""Milliseconds that reading files waits for the run that is to be shown."""
+LONGEST_WAIT = 3000  # milliseconds that reading files waits for the run that is to be shown
 
 
 class Opening(QObject):
@@ -161,7 +156,6 @@ class Opening(QObject):
     def __init__(
         self, inspection: Inspection, project: OpenProject, search_models: Callable[[], object], idle: IdleWork
     ) -> None:
-        """Load in the background what the first region needs; look for models even if nothing is opened."""
         super().__init__(project)
         self._gateway, self._inspection, self._project = project.gateway, inspection, project
         self._search_models, self.idle = search_models, idle
@@ -202,7 +196,6 @@ class Opening(QObject):
             self._project.open(root)
 
     def go_on(self) -> None:
-        """Go on to read files, the project's first, now that the views stand."""
         project = self._project
         self.open_postponed()
         if project.root is None or project.codebase is not None:

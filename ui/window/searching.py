@@ -22,8 +22,7 @@ from rtc_inspector.ui.style.controls import has_words
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.window_parts import WindowParts
 
-WORTH = 60.0
-"""Similarity of 100 from which a misspelt name counts as meant."""
+WORTH = 60.0  # similarity of 100 from which a misspelt name counts as meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,6 @@ class Places:
     choose: Callable[[int], object]
 
     def find(self, words: str) -> list[Target]:
-        """Return the places meant: names with all words, then regions with them in their code, then similar names."""
         found = list(islice(self._named(words), MOST))
         if not words.strip():
             return found
@@ -51,8 +49,8 @@ class Places:
         # Similar names come last: who typed a name right means that one.
         if len(found) < MOST:
             # What was found by its words is similar, too.
-            known = {target.title for target in found}
-            found += [target for target in self._similar(words) if target.title not in known]
+            titles = {target.title for target in found}
+            found += [target for target in self._similar(words) if target.title not in titles]
         return found[:MOST]
 
     def _named(self, words: str) -> Iterator[Target]:
@@ -82,8 +80,7 @@ class Places:
         return Target(name, "file", partial(self.open_file, self.files[name]))
 
 
-OF_THE_FIELD = frozenset({"go-to", "menu"})
-"""Commands that the field itself does not offer."""
+OF_THE_FIELD = frozenset({"go-to", "menu"})  # commands that the field itself does not offer
 
 
 class Searching(QObject):
@@ -103,7 +100,6 @@ class Searching(QObject):
         return {"search": self.search_project}
 
     def search_project(self) -> None:
-        """Search in every file, beginning with what is selected in the code."""
         if self._dialog is None:
             self._dialog = SearchDialog(self._project.gateway, self._files, self._window, self._named)
             self._dialog.hit_chosen.connect(self._show_hit)
@@ -116,13 +112,11 @@ class Searching(QObject):
             self.close()
 
     def close(self) -> None:
-        """Close what stays open beside the window."""
         if self._dialog is not None and self._dialog.isVisible():
             self._dialog.close()
             self._window.activateWindow()
 
     def places(self, actions: Sequence[QAction]) -> Find:
-        """Return a search among the places where the field can go just now."""
         overview, files = self._inspection.overview, self._files()
         commands = [
             (action.text().replace("&", "").rstrip("…"), action.trigger)
@@ -143,7 +137,6 @@ class Searching(QObject):
         self._parts.code.open_file(path)
 
     def _files(self) -> Sequence[SourceFile]:
-        """Return the project's files; of one that was generated its problems alone: nobody ever saw the others."""
         codebase = self._project.codebase
         self._keys = known = origin_of(codebase.root).keys if codebase else {}
         return [each for each in codebase.files if not known or each.path in known] if codebase else ()

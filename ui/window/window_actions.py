@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from rtc_inspector.ui.labels.controls import keys_of
 from rtc_inspector.ui.style.appearance import CHOICES
-from rtc_inspector.ui.window.help import KeyGroup
 
-Entry = tuple[str, str, str]
-"""Name, words, keys (several separated by a space)."""
+KeyGroup = tuple[str, Sequence[tuple[str, str]]]  # a heading, and below it what keys do, each with its keys
+
+Entry = tuple[str, str, str]  # name, words, keys (several separated by a space)
 
 GROUPS: Mapping[str, Sequence[Entry]] = {
     "Project": (
@@ -100,7 +100,6 @@ class WindowActions:
         return self._by_name[name]
 
     def key_groups(self) -> list[KeyGroup]:
-        """Return what keys do, by the heading in the menu."""
         return [
             (title, [(action.text().replace("&", "").rstrip("…"), keys_of(action, ", ")) for action in actions])
             for title, actions in self._groups.items()
@@ -120,7 +119,6 @@ class WindowActions:
                 action.setEnabled(not blind)
 
     def fill(self, menu: QMenu, extra: Mapping[str, QMenu]) -> None:
-        """Put all groups into `menu`; a menu of `extra` goes at the end of the group of its name."""
         for title, actions in self._groups.items():
             if title == "Help":
                 menu.addSeparator()

@@ -19,37 +19,28 @@ from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.labels.controls import LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import QueueKind
-from rtc_inspector.ui.panels.diff import DiffPanel
-from rtc_inspector.ui.panels.preparing import Preparing
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
-from rtc_inspector.ui.panels.run import RunPanel
-from rtc_inspector.ui.panels.sample_tabs import MetricsPanel, PromptPanel, TestsPanel
-from rtc_inspector.ui.panels.wide import WidePanel
+from rtc_inspector.ui.panels.run import Preparing, RunPanel
+from rtc_inspector.ui.panels.sample_tabs import DiffPanel, MetricsPanel, PromptPanel, TestsPanel, WidePanel
 from rtc_inspector.ui.project.history import HistoryPanel
 from rtc_inspector.ui.project.regions import RegionTable
 from rtc_inspector.ui.project.tree import ProjectTree
-from rtc_inspector.ui.shell.notices import NoticeBar, OfferBar
+from rtc_inspector.ui.shell.bars import NoticeBar, OfferBar, StatusLine, TopBar
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.shell.status_line import StatusLine
-from rtc_inspector.ui.shell.top_bar import TopBar
 from rtc_inspector.ui.shell.welcome import Welcome
-from rtc_inspector.ui.style.controls import Section, column, split
+from rtc_inspector.ui.style.controls import Section, called, column, split
 
-LEFT, ROUND_TRIP = 0.26, 0.31
-"""Shares of the window's width; the code has the rest."""
+LEFT, ROUND_TRIP = 0.26, 0.31  # shares of the window's width; the code has the rest
 WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
-NARROWEST_LEFT = 236
-"""Pixels in which a file's name is still read."""
+NARROWEST_LEFT = 236  # pixels in which a file's name is still read
 CODE, TABS = 0.57, 0.43
-TREE, REGIONS = 0.35, 0.65
-"""Shares of the height."""
+TREE, REGIONS = 0.35, 0.65  # shares of the height
 NARROW, LOW = 1100, 700
 """Pixels of a window, while it becomes smaller, below which each pane gets its share again: none has room to spare."""
 LABELLING, DESK, CONTEXT = 0.66, 560, 170
 """Share of the tabs while labelling; in a low window the pixels in which all definitions are whole, as far as those are
 left that show some lines of code above."""
-FOLDED = "folded"
-"""Under this name the panes are remembered that are out of sight."""
+FOLDED = "folded"  # under this name the panes are remembered that are out of sight
 STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 """Which part of each splitter takes the room that a larger window gives."""
 
@@ -79,19 +70,13 @@ class WindowParts(QWidget):
         self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
-        self.tabs = QTabWidget(documentMode=True)
+        self.tabs = called(QTabWidget(documentMode=True), "Details of the sample and the run")
         self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
         self.folded: set[str] = set()  # the panes that are out of sight
         self._before_labels: list[int] | None = None
         self._alone = self._large = False
-        self._fill_tabs()
-        self._lay_out()
-        self.tabs.currentChanged.connect(lambda _: self._show_panes())
-
-    def _fill_tabs(self) -> None:
         column(self.queue, self.labels, owner=self.desk)
-        self.tabs.setAccessibleName("Details of the sample and the run")
         named = (
             ("Diff", self.diff),
             ("Tests", self.tests),
@@ -104,8 +89,6 @@ class WindowParts(QWidget):
         )
         for title, panel in named:
             self.tabs.addTab(panel, title)
-
-    def _lay_out(self) -> None:
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
         self._items = regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
@@ -125,6 +108,7 @@ class WindowParts(QWidget):
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
+        self.tabs.currentChanged.connect(lambda _: self._show_panes())
 
     def prepare(self, shown: bool) -> None:
         """Show in place of the code what a run does before its model writes, or the code and all beside it again."""
@@ -136,7 +120,6 @@ class WindowParts(QWidget):
         return made
 
     def set_kind(self, kind: Kind) -> None:
-        """Call what a run samples and measures by its names."""
         self._items.heading.setText(kind.nouns.upper())
         self._trip.heading.setText("ROUND TRIP" if kind.describable else "SAMPLES")
         self.tabs.setTabVisible(self.tabs.indexOf(self.history), kind.source.name == "history")
@@ -144,7 +127,6 @@ class WindowParts(QWidget):
             part.set_kind(kind)
 
     def show_labels_alone(self, alone: bool) -> None:
-        """Hide all that tells the run, its model or a verdict, or show it again."""
         self._alone = alone
         self.tabs.setCurrentWidget(self.desk)
         for part in (self.bar, self.status, self.tabs.tabBar()):
@@ -154,12 +136,10 @@ class WindowParts(QWidget):
             bar.hold(alone)
 
     def show_labels_large(self, large: bool) -> None:
-        """Give the labels the room of code, round trip and lists, as long as their tab is on show."""
         self._large = large
         self._show_panes()
 
     def fold(self, pane: str, folded: bool) -> None:
-        """Put the `lists` at the left, the round `trip` or the `tabs` out of sight, or show them again."""
         (self.folded.add if folded else self.folded.discard)(pane)
         self._show_panes()
 
@@ -176,7 +156,6 @@ class WindowParts(QWidget):
         }
 
     def go_to(self, part: QWidget) -> None:
-        """Give a part the focus, wherever it is."""
         self.leave_page()
         if self._middle.currentWidget() is self.preparing and self._middle.isAncestorOf(part):
             self.preparing.left.emit()
@@ -199,7 +178,6 @@ class WindowParts(QWidget):
         self.fold(pane, pane not in self.folded)
 
     def unfold_around(self, part: QWidget) -> None:
-        """Show the pane that a part stands in: it is to get the focus."""
         for name, pane in self._panes.items():
             if pane is part or pane.isAncestorOf(part):
                 self.folded.discard(name)
@@ -226,13 +204,11 @@ class WindowParts(QWidget):
             splitter.setSizes([upper + lower - wanted, wanted])
 
     def _leave_labels(self) -> None:
-        """Give what stands above the tabs the height that it had before: not as long as the pointer is on the tabs."""
         if self._before_labels is not None:
             self._splitters["right"].setSizes(self._before_labels)
             self._before_labels = None
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
-        """Give every place its share of `size`, or what is remembered; also before the window is shown."""
         self.resize(size)
         layout = self.layout()
         if layout is not None:
@@ -262,7 +238,6 @@ class WindowParts(QWidget):
             self._splitters["right"].setSizes(shares["right"])
 
     def _shares(self, width: int, height: int) -> dict[str, list[int]]:
-        """Return the pixels of panes by splitter, the outer ones first."""
         left, round_trip = min(int(width * LEFT), WIDEST_LEFT), min(int(width * ROUND_TRIP), WIDEST_ROUND_TRIP)
         return {
             "whole": [left, width - left],
@@ -302,11 +277,9 @@ class WindowParts(QWidget):
             page.setFocus()
 
     def shows(self, page: QWidget | None) -> bool:
-        """Return whether this page stands in place of the views; None is one that was not made yet."""
         return page is not None and page is self._page_alone
 
     def leave_page(self) -> None:
-        """Show the views again, where a page stands in their place."""
         if self._page_alone is not None:
             self._page_alone = None
             self._pages.setCurrentWidget(self._under)
