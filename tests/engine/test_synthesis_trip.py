@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.regions.candidates import Ahead
 from rtc_inspector.core.settings import RegionSettings, RunSettings
 from rtc_inspector.core.trips.judged import Judged
 from rtc_inspector.core.trips.synthesis import SynthesisTrip
 from rtc_inspector.core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
+from rtc_inspector.core.waiting import in_thread
 
 TEXT = "def f(x):\n    first = x + 1\n    return first\n\n\ndef g(x):\n    second = x + 2\n    return second\n"
+
+
+def looked_ahead(file: SourceFile, region: RegionSettings) -> list[Future[Ahead]]:
+    """The candidates of a file, as they were looked for when the project was opened."""
+    return [in_thread(lambda: Ahead((file,), region))]
 
 
 class Unasked:
@@ -52,6 +60,7 @@ def test_a_project_without_a_candidate_is_told_so(lines: dict[int, frozenset[int
         ),
         RunSettings(),
         lambda text: None,
+        looked_ahead(file, RegionSettings()),
     )
     assert list(trip.items(5, 0, {}, lambda *_: None)) == []
     with pytest.raises(ProjectError, match="no region to draw: its tests run no statements of 32 to 384 characters"):
@@ -89,14 +98,17 @@ class Saying(Unasked):
 )
 def test_the_reason_that_holds_for_most_regions_is_said(oracle: Saying, said: str) -> None:
     lines = {line: frozenset({0}) for line in range(1, 9)}
+    file = SourceFile("a.py", TEXT, "utf-8", is_test=False)
+    region = RegionSettings(min_characters=10, max_characters=20)
     trip = SynthesisTrip(
         Judged(
-            Codebase(Path("/project"), (SourceFile("a.py", TEXT, "utf-8", is_test=False),), ()),
+            Codebase(Path("/project"), (file,), ()),
             oracle,
             Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
         ),
-        RunSettings(region=RegionSettings(min_characters=10, max_characters=20)),
+        RunSettings(region=region),
         lambda text: None,
+        looked_ahead(file, region),
     )
     dropped = list(trip.items(9, 0, {}, lambda *_: None))
     assert dropped and not any(item.admitted for item in dropped)
@@ -120,6 +132,7 @@ def test_a_draw_beyond_a_fifth_of_what_is_disjoint_is_warned(functions: int, war
         ),
         RunSettings(),
         lambda text: None,
+        looked_ahead(file, RegionSettings()),
     )
     items = list(trip.items(2, 0, {}, lambda *_: None))
     said = " ".join(trip.shortfall(len(items), 2))

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from oracle_projects import Opened, write
 
+from rtc_inspector.core.regions.candidates import Ahead
 from rtc_inspector.core.settings import RegionSettings, RunSettings
 from rtc_inspector.core.trips.judged import Judged
 from rtc_inspector.core.trips.synthesis import SynthesisTrip
 from rtc_inspector.core.types import NEAR_LIMIT, Outcome
+from rtc_inspector.core.waiting import in_thread
 
 FLOOR = 0.2
 SLOW = """import functools
@@ -67,7 +69,8 @@ def test_what_is_made_once_may_fall_to_any_test_and_costs_no_region(tmp_path: Pa
         assert project.oracle.judge(endless, project.tests).outcome is Outcome.TIMEOUT
         judged = Judged(project.codebase, project.oracle, project.suite)
         settings = RunSettings(region=RegionSettings(min_characters=10))
-        trip = SynthesisTrip(judged, settings, lambda text: None)
+        ahead = [in_thread(lambda: Ahead(project.codebase.files, settings.region))]
+        trip = SynthesisTrip(judged, settings, lambda text: None, ahead)
         items = list(trip.items(9, 0, {}, lambda *_: None))
         assert items and all(item.admitted for item in items), [item.reason for item in items]
     finally:
