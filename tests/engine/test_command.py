@@ -201,6 +201,30 @@ def test_results_are_read(form: str, out: str, reports: Sequence[str], results: 
         assert bool(each.message) == (each.outcome in ("failed", "error") and each.node_id != "::test/broken.js")
 
 
+def test_what_lost_its_name_to_a_time_limit_of_tap_is_no_test() -> None:
+    ended = """\
+    # Subtest: fast
+        ok 1 - first
+        1..1
+    ok 1 - fast # time=4.751ms
+    # Subtest: slow
+        ok 1 - second
+        not ok 2 - timeout!
+          ---
+          expired: test/slow.js
+          ...
+        1..2
+    not ok 2 - timeout!
+    1..2
+not ok 1 - test/slow.js # time=2069.642ms
+"""
+    read = read_results("tap", ended, "", ())
+    assert [(each.node_id, each.outcome) for each in read] == [
+        ("::test/slow.js > fast > first", "passed"),
+        ("::test/slow.js > timeout!", "failed"),
+    ]
+
+
 @pytest.mark.parametrize("text", ["no XML", "<html/>"])
 def test_a_report_in_another_form_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="XML"):
