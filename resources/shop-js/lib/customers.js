@@ -25,9 +25,29 @@ export function sortedNames(names) {
   return sorted;
 }
 
+export function reversedNames(names) {
+  const reversed = [...names].reverse();
+  return reversed;
+}
+
 export function numberOfCustomers(names) {
   const number = names.length;
   return number;
+}
+
+export function firstCustomer(names) {
+  const first = names[0];
+  return first;
+}
+
+export function lastCustomer(names) {
+  const last = names[names.length - 1];
+  return last;
+}
+
+export function hasNoCustomers(names) {
+  const empty = names.length === 0;
+  return empty;
 }
 
 export function nameInCapitals(name) {
@@ -43,6 +63,11 @@ export function nameInSmallLetters(name) {
 export function wordsOfName(name) {
   const words = name.split(" ");
   return words;
+}
+
+export function lengthOfName(name) {
+  const length = name.length;
+  return length;
 }
 
 export function isCustomer(names, name) {

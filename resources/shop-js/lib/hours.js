@@ -10,13 +10,27 @@ export function isOpen(time, opens = "9:00", closes = "18:30") {
   return now >= minutesOf(opens) && now < minutesOf(closes);
 }
 
-export function minutesLeft(time, closes = "18:30") {
-  const left = minutesOf(closes) - minutesOf(time);
-  return Math.max(0, left);
+export function hoursToMinutes(hours) {
+  const minutes = hours * 60;
+  return minutes;
 }
 
-export function clock(minutes) {
-  const hours = Math.floor(minutes / 60) % 24;
-  const rest = String(minutes % 60).padStart(2, "0");
-  return `${hours}:${rest}`;
+export function minutesToHours(minutes) {
+  const hours = minutes / 60;
+  return hours;
+}
+
+export function minutesToSeconds(minutes) {
+  const seconds = minutes * 60;
+  return seconds;
+}
+
+export function laterTime(first, second) {
+  const later = Math.max(first, second);
+  return later;
+}
+
+export function wholeHours(hours) {
+  const whole = Math.floor(hours);
+  return whole;
 }

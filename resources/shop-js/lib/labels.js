@@ -5,21 +5,42 @@ export function capitalized(word) {
   return first + word.slice(1);
 }
 
-export function shortened(text, longest) {
-  if (text.length <= longest) {
-    return text;
-  }
-  return text.slice(0, longest - 1) + "…";
+export function trimmed(text) {
+  const short = text.trim();
+  return short;
 }
 
-export function priceLabel(cents) {
-  const whole = Math.floor(cents / 100);
-  const rest = String(cents % 100).padStart(2, "0");
-  return `${whole}.${rest}`;
+export function priceLabel(price) {
+  const label = price.toFixed(2);
+  return label;
 }
 
-export function receiptLine(name, cents, width) {
-  const price = priceLabel(cents);
-  const dots = ".".repeat(Math.max(1, width - name.length - price.length));
-  return name + dots + price;
+export function dollarLabel(price) {
+  const label = "$" + price;
+  return label;
+}
+
+export function wordsOnLabel(words) {
+  const label = words.join(" ");
+  return label;
+}
+
+export function dottedLine(width) {
+  const dots = ".".repeat(width);
+  return dots;
+}
+
+export function startsWith(text, word) {
+  const starts = text.startsWith(word);
+  return starts;
+}
+
+export function endsWith(text, word) {
+  const ends = text.endsWith(word);
+  return ends;
+}
+
+export function containsWord(text, word) {
+  const contains = text.includes(word);
+  return contains;
 }

@@ -1,9 +1,6 @@
 // What things cost.
 
 export function priceOfPieces(pieces, price) {
-  if (pieces < 0) {
-    throw new RangeError("nobody buys less than nothing");
-  }
   const total = pieces * price;
   return total;
 }
@@ -17,19 +14,13 @@ export function totalPrice(prices) {
 }
 
 export function cheapestPrice(prices) {
-  if (prices.length === 0) {
-    throw new RangeError("the basket is empty");
-  }
   const cheapest = Math.min(...prices);
   return cheapest;
 }
 
-export function averagePrice(prices) {
-  if (prices.length === 0) {
-    throw new RangeError("the basket is empty");
-  }
-  const average = totalPrice(prices) / prices.length;
-  return average;
+export function largestPrice(prices) {
+  const largest = Math.max(...prices);
+  return largest;
 }
 
 export function halfPrice(price) {
@@ -37,10 +28,12 @@ export function halfPrice(price) {
   return half;
 }
 
+export function doublePrice(price) {
+  const doubled = price * 2;
+  return doubled;
+}
+
 export function moneyBack(paid, price) {
-  if (paid < price) {
-    throw new RangeError("that is not enough");
-  }
   const change = paid - price;
   return change;
 }
@@ -50,24 +43,44 @@ export function sumOfPrices(first, second) {
   return sum;
 }
 
+export function averageOfTwoPrices(first, second) {
+  const average = (first + second) / 2;
+  return average;
+}
+
 export function priceDifference(first, second) {
   const difference = Math.abs(first - second);
   return difference;
 }
 
-export function doublePrice(price) {
-  const doubled = price * 2;
-  return doubled;
+export function lowerPrice(first, second) {
+  const lower = Math.min(first, second);
+  return lower;
 }
 
-export function largestPrice(prices) {
-  const largest = Math.max(...prices);
-  return largest;
+export function higherPrice(first, second) {
+  const higher = Math.max(first, second);
+  return higher;
 }
 
 export function roundedPrice(price) {
   const rounded = Math.round(price);
   return rounded;
+}
+
+export function priceRoundedDown(price) {
+  const down = Math.floor(price);
+  return down;
+}
+
+export function priceRoundedUp(price) {
+  const up = Math.ceil(price);
+  return up;
+}
+
+export function isSamePrice(first, second) {
+  const same = first === second;
+  return same;
 }
 
 export function priceWithTax(price) {
@@ -78,16 +91,4 @@ export function priceWithTax(price) {
 export function discounted(price, percent) {
   const off = Math.min(percent, 50);
   return price - (price * off) / 100;
-}
-
-export function inCoins(cents) {
-  const coins = [];
-  let left = cents;
-  for (const coin of [50, 20, 10, 5, 2, 1]) {
-    while (left >= coin) {
-      coins.push(coin);
-      left -= coin;
-    }
-  }
-  return coins;
 }

@@ -5,6 +5,7 @@ import * as hours from "../lib/hours.js";
 
 test("minutes of a time", () => {
   assert.equal(hours.minutesOf("9:05"), 545);
+  assert.equal(hours.minutesOf("0:30"), 30);
 });
 
 test("open from the first minute to before the last", () => {
@@ -14,12 +15,17 @@ test("open from the first minute to before the last", () => {
   assert.equal(hours.isOpen("19:00", "9:00", "20:00"), true);
 });
 
-test("minutes that are left", () => {
-  assert.equal(hours.minutesLeft("18:00"), 30);
-  assert.equal(hours.minutesLeft("19:00"), 0);
+test("hours, minutes and seconds", () => {
+  for (const count of [1, 2.5]) {
+    assert.equal(hours.hoursToMinutes(count), count * 60);
+    assert.equal(hours.minutesToHours(count * 60), count);
+    assert.equal(hours.minutesToSeconds(count), count * 60);
+  }
+  assert.equal(hours.wholeHours(2.9), 2);
+  assert.equal(hours.wholeHours(3), 3);
 });
 
-test("times", () => {
-  assert.equal(hours.clock(545), "9:05");
-  assert.equal(hours.clock(1500), "1:00");
+test("the later time", () => {
+  assert.equal(hours.laterTime(545, 600), 600);
+  assert.equal(hours.laterTime(610, 600), 610);
 });

@@ -8,17 +8,25 @@ test("capitals", () => {
   assert.equal(labels.capitalized(""), "");
 });
 
-test("short texts stay, long ones are cut", () => {
-  assert.equal(labels.shortened("rice", 4), "rice");
-  assert.equal(labels.shortened("brown rice", 6), "brown…");
-});
-
 test("prices", () => {
-  assert.equal(labels.priceLabel(1205), "12.05");
-  assert.equal(labels.priceLabel(99), "0.99");
+  assert.equal(labels.priceLabel(12), "12.00");
+  assert.equal(labels.priceLabel(0.994), "0.99");
+  assert.equal(labels.dollarLabel(12), "$12");
+  assert.equal(labels.dollarLabel(3.5), "$3.5");
 });
 
-test("lines of a receipt", () => {
-  assert.equal(labels.receiptLine("tea", 450, 12), "tea.....4.50");
-  assert.equal(labels.receiptLine("brown rice", 450, 5), "brown rice.4.50");
+test("words and lines", () => {
+  assert.equal(labels.trimmed("  Brown rice, 2 kg "), "Brown rice, 2 kg");
+  assert.equal(labels.wordsOnLabel(["Brown", "rice"]), "Brown rice");
+  assert.equal(labels.wordsOnLabel([]), "");
+  assert.equal(labels.dottedLine(4), "....");
+  assert.equal(labels.dottedLine(0), "");
+});
+
+test("what a label holds", () => {
+  const questions = [labels.startsWith, labels.containsWord, labels.endsWith];
+  const held = (word) => questions.map((question) => question("Green tea", word));
+  assert.deepEqual(held("Green"), [true, true, false]);
+  assert.deepEqual(held("tea"), [false, true, true]);
+  assert.deepEqual(held("Tea"), [false, false, false]);
 });
