@@ -138,7 +138,7 @@ def _close(pending: dict[int, list[TestResult]], depth: int, point: TestResult) 
     inner = pending.pop(depth + 1, [])
     mine = pending.setdefault(depth, [])
     name = point.node_id[2:]
-    if inner and name == "timeout!":  # tap's limit for a file, in the place of the name: what is inside has lost its own
+    if inner and name == "timeout!":  # tap's limit for a file, in the place of a name: what is inside has lost its own
         mine.append(point)
         return False
     if not inner:
