@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -14,11 +15,14 @@ NEWLINE = re.compile(r"\r\n|\r|\n")  # str.splitlines knows more, such as the fo
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What the parser raises: for wrong syntax, a null byte, deep nesting."""
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
     """Return the syntax tree, without a warning of escapes like "\\d" and the like. Raises UNREADABLE."""
-    with warnings.catch_warnings():
+    # Python 3.11 counts the depth of trees of all threads together, and fails when two parse at a time; filters of
+    # warnings are shared by threads, too.
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
 

@@ -19,6 +19,7 @@ from rtc_inspector import resources
 from rtc_inspector.core.errors import SandboxError, TargetError
 from rtc_inspector.core.oracle.bench.project import is_generated
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits, Sandbox
+from rtc_inspector.core.syntax import parse
 
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
 OLDEST = (3, 8)
@@ -161,7 +162,7 @@ def _editable(site: Path) -> Iterator[Path]:
 def _mapping(finder: Path) -> Iterator[str]:
     """Yield the folders in a setuptools finder's MAPPING, read without running it."""
     try:
-        tree = ast.parse(finder.read_text(encoding="utf-8"))
+        tree = parse(finder.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, OSError):
         return
     for node in tree.body:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
+from rtc_inspector.core.syntax import parse
 from rtc_inspector.core.types import Candidate, Change
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -64,7 +65,7 @@ def _request(change: Change) -> dict[str, Any]:
 
 
 def lines_of(change: Change) -> tuple[int, int]:
-    """First and last line (1-based) of the span in the original, as Python counts lines."""
+    """Return the first and last line (1-based) of the span in the original, as Python counts lines."""
     text, span = change.file.text, change.span
     last = len(NEWLINE.findall(text, 0, max(span.start, span.end - 1)))
     return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1
@@ -160,7 +161,7 @@ def _names_around(change: Change) -> Iterator[str]:
     """Yield the names of the file, and those of functions and classes around what is changed three times."""
     yield Path(change.file.path).stem
     first, last = lines_of(change)
-    for node in ast.walk(ast.parse(change.file.text)):
+    for node in ast.walk(parse(change.file.text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             around = node.lineno <= last and first <= (node.end_lineno or node.lineno)
             yield from (node.name,) * (3 if around and not node.name.startswith("__") else 0)

@@ -284,7 +284,7 @@ class WhenNeeded:
             self._model.cancel()
 
     def close(self) -> None:
-        """Whoever loaded it closes it."""
+        """Do nothing: whoever loaded it closes it."""
 
 
 def located(

@@ -29,7 +29,7 @@ from rtc_inspector.core.source.json_lines import (
     text_of,
     texts_of,
 )
-from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of
+from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of, parse
 from rtc_inspector.core.types import Problem, Span
 
 FIELD = "directive"
@@ -99,7 +99,7 @@ def read_directives(path: Path) -> Directives:
         for problem in read_benchmark(path).problems:
             # Without examples: what a function is to do, not what it gives.
             words = without_examples(problem.words, problem.entry)
-            nodes = (node for node in ast.parse(problem.program).body if isinstance(node, AnyFunction))
+            nodes = (node for node in parse(problem.program).body if isinstance(node, AnyFunction))
             *_, node = (node for node in nodes if node.name == problem.entry)
             start, _ = Lines(problem.program).bounds(first_line_of(node))
             header = problem.program[start : problem.body.start].rstrip()

@@ -148,7 +148,7 @@ class Checking:
                 self._process.kill()
 
     def join(self, timeout: float | None = None) -> None:
-        """Whoever asked collects what is left of it."""
+        """Return at once: whoever asked collects what is left of the process."""
 
     def is_alive(self) -> bool:
         return self._process is not None and self._process.poll() is None

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.syntax import NEWLINE
 from rtc_inspector.core.types import SourceFile
-from rtc_inspector.ui.diff.lines import BREAK, units
+from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.style.region_state import RegionState, number, region_state
 
@@ -34,7 +35,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        ends = [(match.start(), match.end()) for match in BREAK.finditer(text)]
+        ends = [(match.start(), match.end()) for match in NEWLINE.finditer(text)]
         self._starts = [0, *(end for _, end in ends)]
         self._ends = [*(start for start, _ in ends), len(text)]
 
@@ -42,7 +43,7 @@ class SourceText:
         return self.text[self._starts[number] : self._ends[number]]
 
     def shown(self) -> str:
-        return BREAK.sub("\n", self.text).translate(_BREAKS_FOR_QT)
+        return NEWLINE.sub("\n", self.text).translate(_BREAKS_FOR_QT)
 
     def position(self, offset: int) -> Position:
         # The last line that starts at or before the offset.

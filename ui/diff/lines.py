@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from rtc_inspector.core.syntax import NEWLINE, parsed
 
 Sides = tuple[str, str]
 PAIR: Sides = "original", "reconstruction"
 """What is on either side of most comparisons; headings begin with a large letter."""
 
 STEP = "    "
-BREAK = re.compile(r"\r\n|\r|\n")  # the line breaks that Python's own parser knows
 _OPEN = (":", "(", "[", "{")
 _CLOSING = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 """How a line of the same statement begins that stands as far left as its first line."""
@@ -37,11 +36,11 @@ class Lines:
 
 def split(text: str) -> Lines:
     """Cut `text` at its line breaks."""
-    parts = BREAK.split(text)
+    parts = NEWLINE.split(text)
     closed = len(parts) > 1 and parts[-1] == ""
     if closed or parts == [""]:
         parts.pop()
-    return Lines(tuple(parts), frozenset(BREAK.findall(text)), closed)
+    return Lines(tuple(parts), frozenset(NEWLINE.findall(text)), closed)
 
 
 def units(text: str) -> int:
@@ -62,17 +61,6 @@ def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:
 def _names(breaks: frozenset[str]) -> str:
     names = {"\r\n": "CRLF", "\r": "CR", "\n": "LF"}
     return "/".join(sorted(names[b] for b in breaks))
-
-
-def parsed(text: str) -> ast.Module | None:
-    """Return the syntax tree; None where Python cannot read the text."""
-    with warnings.catch_warnings():
-        # A model's code may have invalid escapes, of which the parser warns; our tests make warnings errors.
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 # ---- indentation: the span of a region starts at its first statement, after the white space before it

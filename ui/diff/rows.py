@@ -18,8 +18,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from rtc_inspector.core.store.rows import ItemRow
+from rtc_inspector.core.syntax import parsed
 from rtc_inspector.core.types import OLD_LINE
-from rtc_inspector.ui.diff.lines import indents, parsed, set_aside, split
+from rtc_inspector.ui.diff.lines import indents, set_aside, split
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,13 +9,13 @@ import os
 import re
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from rtc_inspector.core.syntax import parse
 from rtc_inspector.core.types import Problem, Span
 
 MOST_TESTS = 100
@@ -50,7 +50,7 @@ def _renamed(problem: Problem, indent: str = "    ") -> str:
 def _split_check(problem: Problem) -> Split:
     """Split a source with a function `check(candidate)`; what stands around the function is shared."""
     source, lines = problem.test, problem.test.split("\n")
-    tree = _parsed(source)
+    tree = parse(source)
     check = next(n for n in reversed(tree.body) if isinstance(n, ast.FunctionDef) and n.name == "check")
     calls = [node for node in tree.body if isinstance(node, ast.Expr) and _mentions(node, {"check"})]
     around = [_lines(lines, node, "") for node in tree.body if node is not check and node not in calls]
@@ -130,7 +130,7 @@ def _indent(lines: Sequence[str], node: ast.stmt) -> str:
 
 def _snippet_body(source: str, names: set[str]) -> str:
     lines = source.split("\n")
-    statements = _parsed(source).body
+    statements = parse(source).body
     if not any(_mentions(node, names) for node in statements):
         return ""
     return "\n".join(
@@ -159,12 +159,6 @@ def _input_bodies(problem: Problem) -> Iterator[str]:
                 condition = f"abs(poly({given}, {call})) <= {max(problem.tolerance, POLYNOMIAL_TOLERANCE)!r}"
             asserts.append(f"    assert ({condition}), {CANDIDATE}.said()")
         yield "\n".join(asserts)
-
-
-def _parsed(source: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
 
 
 VERSION = 1
