@@ -71,7 +71,10 @@ def _run_values(row: RunRow, cost: list[Spent]) -> dict[str, Any]:
     del values["scores"]
     scores = {name: score_json(score) for name, score in row.scores.items()}
     round_trip = {name: scores[name] for name in ROUND_TRIP if name in scores}
-    values["spent"] = [{**dataclasses.asdict(each), "tokens_per_second": each.speed} for each in cost]
+    values["spent"] = [
+        {**dataclasses.asdict(each), "answer_tokens": each.answer_tokens, "tokens_per_second": each.speed}
+        for each in cost
+    ]
     values["answers"] = answers_json(row.answers)
     return values | {"measures": scores, "remarks": row.remarks} | round_trip
 

@@ -46,13 +46,17 @@ def docker_engine() -> Iterator[str]:
             subprocess.run([ENGINE_SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def lean_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture(scope="session")
+def environment_of_pytest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_environment(tmp_path_factory.mktemp("environment", numbered=True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lean_python(environment_of_pytest: Path) -> Iterator[Path]:
     """Run small projects' tests with pytest alone: each start would import the plugins of our own tests, too."""
-    python = write_environment(tmp_path_factory.mktemp("environment", numbered=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpreter, "sys", SimpleNamespace(executable=str(python)))
-        yield python
+        patch.setattr(interpreter, "sys", SimpleNamespace(executable=str(environment_of_pytest)))
+        yield environment_of_pytest
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from rtc_inspector.core.oracle.sandbox.confinement import Answers, Confinement
+    from rtc_inspector.core.oracle.sandbox.confinement import Confinement
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -44,6 +44,9 @@ class Plan(TypedDict):
 
 
 assert sys.platform == "linux"
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.oracle.sandbox.confinement import Answers  # that module has it below the same line
 
 
 def main(plan: Plan) -> int:
