@@ -8,6 +8,5 @@ unset PYTHONDONTWRITEBYTECODE
 ruff check .
 ruff format --check .
 lint-imports --no-cache
-# Types are checked by the first of the tests, while the other processes work on the next ones. One process more than
-# the two cores that there always are: tests wait for sandboxes, models and time limits for a third of their time.
-python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder "$@"
+# Types are checked by the first of the tests, while the other process works on the next ones.
+python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder "$@"

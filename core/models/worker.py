@@ -221,21 +221,22 @@ class Worker:
         try:
             for line in self._source:
                 message = decode(line)
-                if message["op"] == "cancel" and self._session is not None:
-                    self._session.cancel(message["run"])
-                elif message["op"] == "count" and self._session is not None:
-                    self._count(self._session, message["ticket"], unpack_prompt(message["prompt"]))
-                elif message["op"] not in ("cancel", "count"):
+                if message["op"] == "count":
+                    self._count(message["ticket"], unpack_prompt(message["prompt"]))
+                elif message["op"] != "cancel":
                     self._inbox.put(message)
+                elif self._session is not None:
+                    self._session.cancel(message["run"])
         except BaseException:  # it must end the process, not only its thread
             traceback.print_exc()  # the parent shows the last line of it
             sys.stderr.flush()
             os._exit(1)
         os._exit(0)
 
-    def _count(self, session: Session, ticket: int, prompt: Prompt) -> None:
+    def _count(self, ticket: int, prompt: Prompt) -> None:
+        assert self._session is not None, "nothing is counted before a model is loaded"
         try:
-            self.send("counted", ticket=ticket, tokens=session.count(prompt))
+            self.send("counted", ticket=ticket, tokens=self._session.count(prompt))
         except ModelError as error:
             self.send("counted", ticket=ticket, problem=error.problem, remedy=error.remedy)
 

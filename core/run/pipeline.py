@@ -141,11 +141,14 @@ _Drawn = tuple[Item, ItemRow | None, Work | None]
 def _first_light(run: Run, items: Iterator[_Drawn]) -> Iterator[_Drawn]:
     """Yield the first admitted item, seen through before others are drawn.
 
-    Whoever waits for a verdict need not wait for all.
-
-    Its samples are the same in any company, so nothing depends on it but when they come. Others are admitted meanwhile.
+    Whoever waits for a verdict need not wait for all. Its samples are the same in any company, so nothing depends on it
+    but when they come. Others are admitted meanwhile.
     """
-    if not run.parts.models:
+    settings = run.settings
+    served = settings.endpoint is not None or settings.backward_endpoint is not None
+    # A server takes many requests at a time, more than one item has: that is worth it only where others take long to
+    # be admitted, as regions of a project do.
+    if not run.parts.models or (served and not task(settings.task).source.by_file):
         return
     for item, row, work in items:
         if work is not None:

@@ -46,6 +46,9 @@ class Filled:
 def filled(folder: Path, items: int = 50, seed: int = 3, finish: bool = True) -> Filled:
     """Make such a store in `folder`: a copy of one that is written once, since that takes longer than most tests."""
     root, database = folder / "shop-project", folder / "runs.sqlite"
+    if database.exists():
+        with open_store(database) as store:
+            return Filled(root, database, fill_store(store, root, items, seed, finish=finish))
     first = Path(_written(items, seed, finish).name)
     shutil.copytree(first / root.name, root, dirs_exist_ok=True)
     shutil.copyfile(first / database.name, database)
