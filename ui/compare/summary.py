@@ -243,7 +243,7 @@ class Details(QTabWidget):
         for at, file in enumerate(comparison.files):
             scores = [Cell(f"{each:.2f}", order=each, fraction=each) for each in (file.first, file.second)]
             count, difference = Cell(str(file.items), order=float(file.items)), file.difference
-            last = Cell(f"{difference:+.2f}", order=difference)
+            last = Cell(number(difference, sign=True), order=difference)
             rows.append(([Cell(file.path, tip=file.path), count, *scores, last], at))
         self.files.fill(rows)
         differing = comparison.settings or (("nothing", "the same settings", "the same settings"),)

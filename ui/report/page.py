@@ -27,6 +27,7 @@ from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
 from rtc_inspector.ui.presenters import presenter, provenance, recites, scored_against, sign
 from rtc_inspector.ui.report.svg import drawn
+from rtc_inspector.ui.style.region_state import number
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""
@@ -271,7 +272,7 @@ def fraction(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """Write `+0.21`."""
-    return "-" if value is None else f"{value:+.2f}"
+    return "-" if value is None else number(value, sign=True)
 
 
 def _value(value: float | None, measure: Measure) -> str:

@@ -298,7 +298,7 @@ def run_summary(run: RunRow | None) -> str:
         parts.append("provisional")
     if run.items_dropped:
         parts.append(f"{run.items_dropped} dropped")
-    return " · ".join([*parts, *([f"“{_short(run.name)}”"] if run.name else []), run.models])
+    return " · ".join([*parts, *([f"“{_short(run.name)}”"] if run.name and run.name not in parts else []), run.models])
 
 
 def run_details(run: RunRow) -> str:
@@ -429,14 +429,16 @@ class StatusLine(QWidget):
     def _words(self) -> str:
         parts = [WAITING[self._state]] if self._state in WAITING else []
         # The line begins with the run on show: what is said of another one names it.
-        if self._own is not None and self._state is not RunState.IDLE and not (self._run and self._is_own(self._run)):
+        shown = self._run is not None and self._is_own(self._run)
+        named = self._own is not None and self._state is not RunState.IDLE and not shown
+        if named:
             parts.insert(0, f"run {self._own}{self._elsewhere and f' in {self._elsewhere}'} at work")
         progress = self._progress
         if progress is None:
             return " · ".join([*parts, "starting"]) if self._state is RunState.RUNNING else " · ".join(parts)
         count = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
         parts.append(f"{progress.stage}{count}")
-        if progress.detail:
+        if progress.detail and not named:  # the run on show has more to say
             parts.append(progress.detail)
         if progress.tokens_per_second is not None:
             parts.append(f"{progress.tokens_per_second:.0f} tok/s")

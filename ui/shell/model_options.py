@@ -102,7 +102,7 @@ class ModelOptions:
         self.forward, self.backward = label(), label()
         self.memory = label(wrap=True, selectable=True)  # may hold a command to copy
         self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
-        self.served = push("List servers' models", "", self._list_served)
+        self.served = push("List models", "", self._list_served)
         self.served_said = label(role="muted", wrap=True)
         self.add_server = push("Server…", "Name a model server to run as well", self._add_server)
         self._others_form: QFormLayout | None = None
@@ -118,13 +118,15 @@ class ModelOptions:
         self._others_row = QWidget()
         column(self.others, buttons, self.served_said, spacing=SPACE // 2, owner=self._others_row)
         form.addRow("Run as well", self._others_row)
-        form.addRow("", self.cross)
+        form.addRow(self.cross)
         self._others_form = form
         self._fit_others()
 
     def _offer_others(self) -> None:
         """Offer the other models there are: those that are ticked are run on the same items, and ranked."""
         self.others.setAccessibleName("Further models to run on the same items")
+        self.others.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # names are shortened instead
+        self.others.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.others.setToolTip("Models that are ticked are run one after the other on the same items, and ranked")
         self.cross.setToolTip("One run for every pair: who describes well, and who writes well")
         series = self._settings.series

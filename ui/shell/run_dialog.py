@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QScrollArea,
     QWidget,
 )
@@ -40,6 +39,7 @@ from rtc_inspector.ui.style.fonts import FRAME, keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
 ROOMY, NARROWEST = 960, 700  # pixels: the width it opens with where the screen has it, and the least
+WIDE = 1264  # pixels: with all settings, which are too many for two columns on a low screen
 PRESET = 600  # seconds that a first run is preset to take, by a trial
 ASKED = ("generation", "oracle")  # parts of the settings that stand in the right column
 OF_TASK = ("forward_temperature", "backward_temperature", "forward_max_tokens", "backward_max_tokens")
@@ -83,7 +83,7 @@ class RunDialog(QDialog):
         self.words.show(settings.prompts)
         self.fields["prompts"] = self.words
         self.models = ModelOptions(settings, headers, ask_endpoint, self.fields, endpoints, self.served_asked.emit)
-        self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
+        self._rows: list[tuple[QWidget | None, list[SettingRow]]] = []
         self.environment = label(wrap=True)
         self.trial = push("Try the tests", "Run the project's tests now, with these settings", self._try)
         self._rest = QTimer(self, singleShot=True, interval=REST)
@@ -96,13 +96,16 @@ class RunDialog(QDialog):
         self.starts = False
         self._prepare()
         self._fields = QWidget()
-        columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
+        self._columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
         self._scroll = QScrollArea(widgetResizable=True)  # what a low or narrow screen has no room for is scrolled to
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self._fields)
-        columns.addLayout(self._sampling(), 1)
-        columns.addLayout(self._asking(), 1)
+        self._tests = QWidget()
+        self._left = column(self._sampling(), self._tests, None, spacing=SPACE * 2)
+        self._columns.addLayout(self._left, 1)
+        self._columns.addLayout(column(self._asking(), None), 1)
+        self._testing()
         parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
         column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
         self.setMinimumWidth(NARROWEST)
@@ -116,7 +119,7 @@ class RunDialog(QDialog):
         self.task.setCurrentIndex(max(self.task.findData(self._settings.task), 0))
         self.task.currentIndexChanged.connect(self._take_task)
         self.all.setToolTip("Show every setting there is, also those that few change")
-        self.all.toggled.connect(self._tell)
+        self.all.toggled.connect(self._arrange)
         self.problem.hide()
         self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -146,12 +149,36 @@ class RunDialog(QDialog):
         self.models.add_rows(rows)
         self._add_rows(rows, "", parts[ASKED[0]])
         self.models.add_memory(rows)
-        self._add_rows(rows, ASKED[1], parts[ASKED[1]])
-        rows.addRow("", self.environment)
-        rows.addRow("", self.trial)
-        self._asking_form = rows
         level_labels(rows)
         return rows
+
+    def _testing(self) -> None:
+        paths = self._parts()[ASKED[1]]
+        rows = form(self.fields[paths[0]].each.title.upper())
+        rows.setContentsMargins(0, 0, 0, 0)
+        added = rows_of(self.fields, paths)
+        for each in added:
+            each.add_to(rows, spans=True)
+        self._rows.append((self._tests, added))
+        rows.addRow(self.environment)
+        rows.addRow("", self.trial)
+        self._tests.setLayout(rows)
+        self._testing_form = rows
+
+    def _arrange(self) -> None:
+        """Give the tests a column of their own where all settings are shown and the screen is wide enough."""
+        room = self.screen().availableSize().width()
+        apart = self.all.isChecked() and room >= WIDE
+        if apart:
+            self._columns.addWidget(self._tests, 1, Qt.AlignmentFlag.AlignTop)
+        else:
+            self._left.insertWidget(1, self._tests)
+        for rows in self.findChildren(QFormLayout):
+            rows.setHorizontalSpacing(SPACE if apart else SPACE * 2)
+            rows.setVerticalSpacing(SPACE * 3 // 4 if apart else SPACE)
+        self._columns.setSpacing(SPACE * (2 if apart else 4))
+        self._tell()
+        self.resize(WIDE if apart else min(ROOMY, room), self.minimumHeight())
 
     def _parts(self) -> dict[str, list[str]]:
         parts: dict[str, list[str]] = {}
@@ -263,8 +290,8 @@ class RunDialog(QDialog):
                 if each.fields[0].each.path == "regions":
                     each.label.setText(self.kind.nouns.capitalize())
         answered = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
-        self._asking_form.setRowVisible(self.environment, answered)
-        self._asking_form.setRowVisible(self.trial, answered and self._can_be_tried)
+        self._testing_form.setRowVisible(self.environment, answered)
+        self._testing_form.setRowVisible(self.trial, answered and self._can_be_tried)
         self._fit()
 
     def _try(self) -> None:
@@ -339,7 +366,10 @@ class RunDialog(QDialog):
             wrapped = fields.totalHeightForWidth(width - 6 * SPACE)  # -1 while no line wraps
             wanted = others + (wrapped if wrapped >= 0 else fields.totalSizeHint().height())
             # On a low screen the fields scroll; the buttons must not leave it.
+            before = self.minimumHeight()
             self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))
+            if self.height() == before:  # nobody has made it higher
+                self.resize(self.width(), self.minimumHeight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

@@ -212,9 +212,13 @@ class SettingRow(QWidget):
             line.addWidget(words)
             line.addWidget(field.holder, 1)
 
-    def add_to(self, form: QFormLayout) -> None:
+    def add_to(self, form: QFormLayout, spans: bool = False) -> None:
+        """Add the row to a form; `spans`: a switch, which has no label beside it, takes the whole width."""
         self._form = form
-        form.addRow(self.label, self)
+        if spans and isinstance(self.fields[0].box, QCheckBox):
+            form.addRow(self)
+        else:
+            form.addRow(self.label, self)
         form.addRow("", self.caution)
 
     def follow(self, shows: Callable[[SettingField], bool]) -> bool:

@@ -86,6 +86,7 @@ def number(value: float | None, sign: bool = False) -> str:
     """Return a score with two decimals, a dash for none."""
     if value is None:
         return "–"
+    value = round(value, 2) + 0.0  # without a sign where it rounds to nought from below
     return f"{value:+.2f}" if sign else f"{value:.2f}"
 
 
