@@ -157,7 +157,7 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (40, 0, 100, 126, 0, 74, 52, 190, 150, 52, 124)  # pixels of the columns; those of 0 share what room is left
+WIDTHS = (40, 0, 100, 104, 0, 74, 52, 190, 172, 52, 124)  # pixels of the columns; those of 0 share what room is left
 
 
 class RunsDialog(QDialog):

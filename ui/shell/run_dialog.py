@@ -108,6 +108,7 @@ class RunDialog(QDialog):
         self._testing()
         parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
         column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
+        self.run.setDefault(True)  # it counts only once the button stands in the dialog
         self.setMinimumWidth(NARROWEST)
         self._tell()
         self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
@@ -205,7 +206,6 @@ class RunDialog(QDialog):
         self.run.setProperty("role", "primary")
         self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl+Return)")
         self.run.setShortcut("Ctrl+Return")
-        self.run.setDefault(True)
         self.buttons.addButton(self.all, QDialogButtonBox.ButtonRole.HelpRole)
         self.buttons.clicked.connect(self._note_button)
         self.buttons.accepted.connect(self._accept)
