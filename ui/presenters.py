@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from pkgutil import resolve_name
 from typing import Any
 
+from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, noun, task
 from rtc_inspector.core.metrics.metric import metric
@@ -20,7 +21,6 @@ from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
 from rtc_inspector.ui.diff.lines import PAIR, Sides
-from rtc_inspector.ui.style.region_state import number
 
 COMMIT = "commit"  # under this name of its origin an edit out of a history has its commit
 MARK = "^:"  # as git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent
@@ -74,7 +74,7 @@ class Presenter:
         if measure is None or value is None:
             return "", ""
         few = f"So few outcomes of one item prove nothing: the {measure.title} of the run has an interval."
-        return f"{measure.title} {number(value, sign=True)}", f"{measure.tip}. {few}"
+        return f"{measure.title} {number(value, 'signed')}", f"{measure.tip}. {few}"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
         if not item.tests:

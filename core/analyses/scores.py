@@ -150,7 +150,9 @@ def scores(run: RunRow) -> fig.Table:
         name="scores",
         title="Scores of the run",
         short="Scores",
-        note=" ".join(f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks),
+        note=" ".join(
+            f"{remark[:1].upper()}{remark[1:]}{'' if remark.endswith('?') else '.'}" for remark in run.remarks
+        ),
         columns=fig.columns(f"Measure | Mean: number | {kind.nouns.capitalize()}: count | Means"),
         rows=tuple(
             fig.Row((measure.title, score, score.n, measure.tip))

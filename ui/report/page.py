@@ -16,6 +16,7 @@ from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.comparison import Comparison, scatter
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Figure
+from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.kinds import Measure, few, role_title, task
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.store.files import refuse_database
@@ -27,7 +28,6 @@ from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
 from rtc_inspector.ui.presenters import presenter, provenance, recites, scored_against, sign
 from rtc_inspector.ui.report.svg import drawn
-from rtc_inspector.ui.style.region_state import number
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""
@@ -272,7 +272,7 @@ def fraction(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """Write `+0.21`."""
-    return "-" if value is None else number(value, sign=True)
+    return "-" if value is None else number(value, "signed")
 
 
 def _value(value: float | None, measure: Measure) -> str:

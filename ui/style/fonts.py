@@ -100,9 +100,10 @@ def open_at(window: QWidget, width: int, height: int) -> None:
 def keep_on_screen(window: QWidget) -> None:
     """Move a window that has grown, so that all of it is on the screen: its buttons stand at its lower end."""
     room, frame = window.screen().availableGeometry(), window.frameGeometry()
-    at = QPoint(min(frame.x(), room.right() - frame.width()), min(frame.y(), room.bottom() - frame.height()))
+    x, y = min(frame.x(), room.right() - frame.width()), min(frame.y(), room.bottom() - frame.height())
+    at = QPoint(max(x, room.x()), max(y, room.y()))
     if window.isVisible() and at != frame.topLeft():
-        window.move(max(at.x(), room.x()), max(at.y(), room.y()))
+        window.move(at)
 
 
 def elided_path(metrics: QFontMetrics, path: str, room: int) -> str:
