@@ -44,9 +44,11 @@ def verdict(comparison: Comparison) -> str:
             f"Give both runs the same --top-k and --top-p."
         )
     if not comparison.comparable:
+        styles = any(name.endswith((" prompt style", " backward style")) for name, *_ in comparison.settings)
         return (
             f"Not comparable: of {comparison.shown_differently} of {over} the models saw different parts of the file; "
-            f"over all {between}. Give both runs the same --context, one that holds the files."
+            f"over all {between}. "
+            f"Give both runs the same {'--prompt-style' if styles else '--context, one that holds the files'}."
         )
     if not comparison.decided or headline.score.value is None:
         return f"Undecided: over {over} {between}; {wanting(headline, noun, comparison.left)}."

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -266,6 +266,9 @@ def test_runs_that_saw_other_excerpts_are_not_comparable(store: Store) -> None:
     (found,) = compared(store, weak, strong)
     assert found.headline.decided and not found.decided and not found.secondary_decided
     assert words.verdict(found).startswith("Not comparable: of 20 of 20 regions the models saw different parts")
+    assert words.verdict(found).endswith("Give both runs the same --context, one that holds the files.")
+    asked = replace(found, settings=(("forward model prompt style", "chat", "code"),))
+    assert words.verdict(asked).endswith("Give both runs the same --prompt-style.")
     assert "Prompts cut: 1.00 in run 1, 0.00 in run 2." in words.cautions(found)
     other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, shown=0.4)
     (alike,) = compared(store, weak, other)
