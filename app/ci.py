@@ -14,6 +14,7 @@ from rtc_inspector.app.output import writing, written
 from rtc_inspector.core.comparison import words
 from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.errors import UserError
+from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
@@ -190,7 +191,7 @@ def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:
 def _comparison_summary(comparison: Comparison) -> str:
     heads = (comparison.place, f"run {comparison.first.id}", f"run {comparison.second.id}", "difference")
     rows = [
-        (_cell(place(a)), f"{a.headline:.2f}", f"{b.headline:.2f}", f"{each.difference:+.2f}")
+        (_cell(place(a)), number(a.headline), number(b.headline), number(each.difference, "signed"))
         for each in comparison.disagreements
         for a, b in ((each.first, each.second),)
     ]

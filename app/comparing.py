@@ -18,7 +18,7 @@ from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.comparison.words import pair_row, summary_row, write_pairs_csv
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.figures.reading import to_json
+from rtc_inspector.core.figures.reading import number, to_json
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -169,4 +169,4 @@ def _print(comparison: Comparison) -> None:
 
 
 def _differing(first: float | None, second: float | None, difference: float) -> tuple[str, str, str]:
-    return f"{first:.2f}", f"{second:.2f}", f"{difference:+.2f}"
+    return number(first), number(second), number(difference, "signed")

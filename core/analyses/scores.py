@@ -155,7 +155,7 @@ def scores(run: RunRow) -> fig.Table:
         ),
         columns=fig.columns(f"Measure | Mean: number | {kind.nouns.capitalize()}: count | Means"),
         rows=tuple(
-            fig.Row((measure.title, score, score.n, measure.tip))
+            fig.Row((measure.title, score, score.n, measure.tip), form=form_of(measure))
             for measure in kind.averaged
             if (score := run.scores.get(measure.name)) is not None and score.value is not None
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from rtc_inspector.core.comparison.comparison import Comparison, Difference, Pair
+from rtc_inspector.core.figures.reading import in_words
 from rtc_inspector.core.kinds import counted, few, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
 from rtc_inspector.core.types import Estimate
@@ -158,11 +159,7 @@ def rounded(number: int) -> int:
 
 def bounded(score: Estimate, sign: str = "+") -> str:
     """Return `+0.12 (+0.04 to +0.20)`."""
-    if score.value is None:
-        return "-"
-    if score.low is None or score.high is None:
-        return f"{score.value:{sign}.2f}"
-    return f"{score.value:{sign}.2f} ({score.low:{sign}.2f} to {score.high:{sign}.2f})"
+    return "-" if score.value is None else in_words(score, "signed" if sign else "number")
 
 
 def turned(score: Estimate) -> Estimate:

@@ -154,11 +154,12 @@ def columns(text: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, one value a column."""
+    """One row of a table, one value a column; `form` where its numbers are written otherwise than the column's."""
 
     cells: tuple[str | float | Estimate | None, ...]
     tone: Tone = ""
     links: tuple[Link, ...] = ()
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -220,7 +220,8 @@ def row_words(figure: Table, row: Row) -> list[str]:
         if isinstance(cell, str):
             words.append(cell)
         else:
-            words.append(in_words(cell if isinstance(cell, Estimate) else Estimate(cell), column.form))
+            form = row.form if row.form is not None and column.form == "number" else column.form
+            words.append(in_words(cell if isinstance(cell, Estimate) else Estimate(cell), form))
     return words
 
 

@@ -12,6 +12,7 @@ from rtc_inspector.core.analyses import scores
 from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Histogram, Table
+from rtc_inspector.core.figures.reading import row_words
 from rtc_inspector.core.kinds import TASKS, Kind, Measure, task
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.reader import Reader
@@ -83,6 +84,9 @@ def test_the_run_and_its_figures_say_the_same(reader: Reader) -> None:
         "without code",
         "unparsable",
     ]
+    written = {row.cells[0]: row_words(made, row)[1] for row in made.rows}
+    signed = {measure.title for measure in told if measure.lowest < 0}
+    assert "lift" in signed and {name for name, words in written.items() if words[0] in "+-"} == signed
 
 
 def test_problems_are_listed_by_their_keys_in_the_order_of_their_benchmark(reader: Reader) -> None:

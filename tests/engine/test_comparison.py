@@ -23,7 +23,7 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, ModelSettings, RunSettings
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.types import Item, Outcome, Span, Verdict
+from rtc_inspector.core.types import Estimate, Item, Outcome, Span, Verdict
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,11 @@ def test_what_cannot_be_paired_is_counted(store: Store) -> None:
         "Not compared: regions 1 only in run 1, 1 only in run 2, 1 with another text, 1 not judged in both."
     )
     assert len(found.pairs) == 4
+
+
+def test_a_difference_that_rounds_to_nought_has_no_sign_of_its_own() -> None:
+    assert words.bounded(Estimate(-0.004, -0.2, -0.001)) == "+0.00 (-0.20 to +0.00)"
+    assert words.bounded(Estimate(-0.004), "") == "0.00"
 
 
 def test_one_item_in_common_is_said_in_the_singular(store: Store) -> None:
