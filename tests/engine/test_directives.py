@@ -24,7 +24,7 @@ from rtc_inspector.core.kinds import TASKS, project_of
 from rtc_inspector.core.metrics.paired import TwoByTwo
 from rtc_inspector.core.metrics.validity import auc, by_cluster, curve, youden
 from rtc_inspector.core.models.function_prompts import program_prompt, summary_prompt, whole_program_prompt
-from rtc_inspector.core.oracle.bench.project import node_ids
+from rtc_inspector.core.oracle.bench.project import node_ids, without_binding
 from rtc_inspector.core.rewrites.names import without_comments
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
@@ -71,6 +71,7 @@ def test_a_line_becomes_a_program_with_a_hole(tmp_path: Path) -> None:
         assert problem.asked[problem.asked_body.start : problem.asked_body.end] in ("pass", "return a + b")
     assert '"""Add two numbers."""' in add.problem.asked
     assert "UNWRITTEN as candidate" in file_problem(add).program and file_problem(add).entry == "candidate"
+    assert "rtc_recording" not in without_binding(file_problem(add).program), "people see their own code"
     assert file_problem(solved).entry == "add"
 
 

@@ -73,6 +73,7 @@ def test_a_file_is_opened_by_its_name_and_lists_its_problems(
     assert window.remembered.projects() == [file], "it is opened by this name the next time"
     wait_until(lambda: window.parts.code.path == "problems/p_0001.py")
     assert window.parts.code.source.text.startswith("def add(a, b):")
+    assert "Pocket/" in window.parts.code.header.title.toolTip(), "the path is one that nobody chose"
     codebase = window.project.codebase
     assert codebase is not None
     ours = [each.path for each in codebase.files if "candidate = " in each.text and each.path.startswith("problems")]

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.run.considered import Considered
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.store.rows import ItemRow
@@ -291,6 +292,7 @@ class CodeView(QWidget):
         super().__init__(parent)
         self._gateway = gateway
         self._files: dict[str, SourceFile] = {}
+        self._names: Mapping[str, str] = {}
         self._texts: dict[str, str] = {}
         self.past: dict[str, str] = {}
         self._by_path: dict[str, list[ItemRow]] = {}
@@ -325,6 +327,7 @@ class CodeView(QWidget):
 
     def set_codebase(self, codebase: Codebase | None) -> None:
         self._files = {each.path: each for each in codebase.files} if codebase else {}
+        self._names = origin_of(codebase.root).keys if codebase else {}
         self.candidates.set_codebase(codebase)
         self._texts = {path: each.text for path, each in self._files.items()} | self.past
         path = self.path
@@ -465,7 +468,7 @@ class CodeView(QWidget):
         self.editor.set_blocks(placed.blocks)
         self.candidates.refresh()
         items = self._by_path.get(self.path, ())
-        path = next((item.key for item in items if not item.has_file), self.path)
+        path = next((item.key for item in items if not item.has_file), self._names.get(self.path, self.path))
         self.header.show_file(path, placed, sum(not item.admitted for item in items), self._missing())
 
 

@@ -171,7 +171,7 @@ _CELLS = _INSIDE / "rtc_cells.py"
 _DONE = "complete"
 ORIGIN_FILE = "rtc-origin.json"
 """For people, see `Origin`; no test reads it, so that a benchmark that was moved is not learned again."""
-_BINDING = re.compile(rf"\n\n\n{CANDIDATE} = \w+\n\Z")
+_BINDING = re.compile(rf"\n\n\n(?:{CANDIDATE} = \w+|from rtc_recording import \w+ as {CANDIDATE})\n\Z")
 _PYTEST = """\
 [pytest]
 testpaths = tests
