@@ -339,7 +339,7 @@ class ModeButton(QAbstractButton):
         return layout
 
     def high(self, width: int, most: int) -> int:
-        return self.laid_out(width, most).lineCount() * self.fontMetrics().lineSpacing() + SPACE
+        return self.laid_out(width, most).lineCount() * self.fontMetrics().lineSpacing() + SPACE // 2
 
     def set_most(self, width: int, most: int) -> None:
         self._most = most
@@ -347,7 +347,7 @@ class ModeButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(220, self.fontMetrics().lineSpacing() + SPACE)
+        return QSize(220, self.fontMetrics().lineSpacing() + SPACE // 2)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(160, self.sizeHint().height())
@@ -360,9 +360,9 @@ class ModeButton(QAbstractButton):
         ground = theme.selection if self.isChecked() else theme.raised if hot else theme.surface
         painter.setBrush(QColor(ground))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
-        self.laid_out(self.width(), self._most).draw(painter, QPointF(SPACE * 2 + self._cap(), SPACE / 2))
+        self.laid_out(self.width(), self._most).draw(painter, QPointF(SPACE * 2 + self._cap(), SPACE / 4))
         chosen, high = self.isChecked(), grown(self, CAP)
-        cap = QRectF(SPACE, (SPACE + self.fontMetrics().lineSpacing() - high) / 2, self._cap(), high)
+        cap = QRectF(SPACE, (SPACE / 2 + self.fontMetrics().lineSpacing() - high) / 2, self._cap(), high)
         painter.setPen(QPen(QColor(theme.accent if chosen else theme.border), 1))
         painter.setBrush(QColor(theme.accent if chosen else theme.gutter))
         painter.drawRoundedRect(cap, 4, 4)
