@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
+    QLabel,
     QMenu,
     QPlainTextEdit,
     QProgressBar,
@@ -345,6 +346,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+class ElidedLabel(QLabel):
+    """A line that ends in dots where it has no room; its text stays whole."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        elided = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        if elided == self.text():
+            super().paintEvent(event)
+        else:
+            QPainter(self).drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, elided)
+
+
 class StatusLine(QWidget):
     """Left the run that is shown; right this window's own run, and how many wait (`queue_asked` when clicked)."""
 
@@ -353,13 +365,14 @@ class StatusLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         on_ground(self, "status")
-        self.summary, self.state, self.pace = label(run_summary(None)), label(), label(role="muted")
+        self.summary, self.state, self.pace = ElidedLabel(run_summary(None)), label(), label(role="muted")
         self.bar, self.queue = called(QProgressBar(textVisible=False), "Progress"), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
         self._run: RunRow | None = None
         self._own: int | None = None
         self._elsewhere = ""
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.summary.setAccessibleDescription("Run that is shown")
