@@ -28,7 +28,6 @@ from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
-from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.shell.bars import ElidedLabel
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
@@ -446,18 +445,6 @@ def test_the_list_chooses_its_first_region_without_ending_to_follow(window: Main
     assert window.browsing.follow
     window.parts.regions.item_chosen.emit(second)
     assert not window.browsing.follow
-
-
-def test_the_first_region_of_every_run_that_is_opened_is_on_show(empty: MainWindow, tmp_path: Path) -> None:
-    first = filled(tmp_path, items=12)
-    second = filled(tmp_path, items=12, seed=5)
-    empty.open_database(first.database)
-    for run in (second.run_id, first.run_id, second.run_id):
-        empty.inspection.choose_run(Wanted(run))
-        wait_until(lambda run=run: empty.parts.status.summary.text().startswith(f"run {run} "))
-        shown = empty.parts.regions.regions.shown
-        wait_until(lambda shown=shown: empty.inspection.item is not None and empty.inspection.item.id == shown[0].id)
-        wait_until(lambda: empty.parts.regions.table.selectionModel().isRowSelected(0))
 
 
 def test_a_summary_without_room_ends_in_dots(qapp: QApplication) -> None:

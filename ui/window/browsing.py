@@ -348,9 +348,8 @@ class Browsing(QObject):
         parts, before = self._parts, self._shown
         self._shown = overview
         # The very same tuple where the run did not change: then most views have nothing to do.
-        other = before is None
         fresh = before is None or overview.items is not before.items
-        works: list[Work] = [partial(self._show_regions, overview, fresh, other)]
+        works: list[Work] = [partial(self._show_regions, overview, fresh)]
         if fresh:
             works += [
                 partial(self._show_code, overview),
@@ -361,7 +360,7 @@ class Browsing(QObject):
             works.append(self._show_run)
         self._turns.begin(*works, self._rest.start)
 
-    def _show_regions(self, overview: Overview, fresh: bool, other: bool) -> None:
+    def _show_regions(self, overview: Overview, fresh: bool) -> None:
         parts = self._parts
         if fresh:
             parts.regions.set_items(overview.items)
@@ -369,10 +368,7 @@ class Browsing(QObject):
         parts.roundtrip.expect(bool(overview.items))
         if overview.run is not None:
             parts.set_kind(task(overview.run.task))
-            parts.show_views(True)
-            listed = parts.regions.regions.shown
-            if other and listed and self._inspection.looked_at.item is None and not self.follow:
-                self._inspection.choose_item(listed[0].id)
+            parts.show_views(True)  # the list gets the focus, and so its first region is chosen
 
     def _show_code(self, overview: Overview) -> None:
         root = Path(overview.run.project_root) if overview.run else Path()
