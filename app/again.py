@@ -22,8 +22,7 @@ from rtc_inspector.core.run.replay import Replay, Replayed, replay
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.settings import NamedModel
 
-SHOWN = 10
-"""Measures stored otherwise that are printed; `--json` has all."""
+SHOWN = 10  # measures stored otherwise that are printed; `--json` has all
 
 
 def add_commands(commands: Any) -> None:

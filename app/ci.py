@@ -19,10 +19,8 @@ from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
 
-MISSED = 3
-"""Exit status of a run or comparison that a limit fails."""
-SHOWN = 20
-"""Items that a summary lists."""
+MISSED = 3  # exit status of a run or comparison that a limit fails
+SHOWN = 20  # items that a summary lists
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -13,14 +13,10 @@ from rtc_inspector.core.figures import Figure, Grid, Histogram, Lines, Scatter, 
 from rtc_inspector.core.figures.layout import Drawn, Ink, Layout, Spot, cells_of, laid_out
 from rtc_inspector.core.figures.reading import in_words, marks, row_words
 
-SHOWN = 20
-"""Rows printed of a long table; the rest is counted, and whole with --json."""
-PLOT = 14
-"""Lines of a plot."""
-BAR = 40
-"""Characters of the longest bar."""
-SIGNS = "●○▲△■□◆◇"
-"""Of lines and groups, one after the other."""
+SHOWN = 20  # rows printed of a long table; the rest is counted, and whole with --json
+PLOT = 14  # lines of a plot
+BAR = 40  # characters of the longest bar
+SIGNS = "●○▲△■□◆◇"  # of lines and groups, one after the other
 STYLES: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "warn": "yellow", "muted": "dim"}
 PALETTE = ("blue", "yellow", "cyan", "magenta", "bright_red", "white")
 

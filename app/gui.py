@@ -22,10 +22,8 @@ from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.collector import Collector
 
 NAME = "rtc-inspector"
-FIRST_LOOK = 800
-"""Milliseconds after the first run is shown until the tour begins, if it was never seen."""
-SIGNAL_CHECK = 200
-"""Milliseconds between two chances for Python to see Ctrl-C in the terminal."""
+FIRST_LOOK = 800  # milliseconds after the first run is shown until the tour begins, if it was never seen
+SIGNAL_CHECK = 200  # milliseconds between two chances for Python to see Ctrl-C in the terminal
 
 
 def open_window(project: Path | None, database: Path, start: RunSettings | None) -> int:

@@ -16,8 +16,7 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.store.files import refuse_database
 
-SHOWN = 20
-"""Rows printed of a long table; the rest is counted, and whole with --csv and --json."""
+SHOWN = 20  # rows printed of a long table; the rest is counted, and whole with --csv and --json
 
 
 @contextmanager

@@ -39,10 +39,8 @@ from rtc_inspector.core.trips.protocol import check_source
 from rtc_inspector.resources import DEMO_REGIONS, DEMOS
 from rtc_inspector.resources import path as resource
 
-SHOWN = 10
-"""Problems named at the end of a run; the rest is counted."""
-INTERRUPTED = 130
-"""Exit status, also where nobody reads any more what a run prints."""
+SHOWN = 10  # problems named at the end of a run; the rest is counted
+INTERRUPTED = 130  # exit status, also where nobody reads any more what a run prints
 
 
 def add_commands(commands: Any) -> None:

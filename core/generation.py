@@ -32,8 +32,7 @@ class Role:
     COMPLETE = "complete"
 
 
-PLAIN = "plain"
-"""The role of a text that the model simply goes on writing, without any template."""
+PLAIN = "plain"  # the role of a text that the model simply goes on writing, without any template
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +50,11 @@ def is_plain(messages: Sequence[Message]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where an answer that is written straight into a file ends: before the first line that is not part of it.
+    """Where an answer that is written straight into a file ends: before the first line that is not part of it."""
 
-    Attributes:
-        indentation: white space that every line has at least; blank lines have none.
-        comment: what every line begins with where all are comments, as in a description; else empty.
-        quotes: marks of strings of several lines, in a language of braces; None in Python.
-    """
-
-    indentation: str
-    comment: str = ""
-    quotes: str | None = None
+    indentation: str  # white space that every line has at least; blank lines have none
+    comment: str = ""  # what every line begins with where all are comments, as in a description; else empty
+    quotes: str | None = None  # marks of strings of several lines, in a language of braces; None in Python
 
 
 INFILL = "fill-in-the-middle"
@@ -77,31 +70,19 @@ class Infill:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked, before its chat template.
+    """What a model is asked, before its chat template."""
 
-    Attributes:
-        messages: few-shot turns and the question; empty where a gap is to be filled.
-        truncated: whole statements of the file were left out to fit the context window.
-        shown: share of the file outside the item that the prompt shows, 0..1.
-        prefill: what the assistant's turn already starts with (e.g. an opening fence).
-        stop: texts that end the answer; not part of it.
-        infill: the gap; only for models whose `backward_style` is fill-in-the-middle.
-        block: the lines of a file that the answer is; None when it is a turn of a conversation.
-        most_characters: an answer that is longer is cut, since nothing so long can be right; 0 for no such limit.
-    """
-
-    messages: tuple[Message, ...]
-    truncated: bool = False
-    prefill: str = ""
-    stop: tuple[str, ...] = ()
-    infill: Infill | None = None
-    block: Block | None = None
-    most_characters: int = 0
-    shown: float = 1.0
+    messages: tuple[Message, ...]  # few-shot turns and the question; empty where a gap is to be filled
+    truncated: bool = False  # whole statements of the file were left out to fit the context window
+    prefill: str = ""  # what the assistant's turn already starts with (e.g. an opening fence)
+    stop: tuple[str, ...] = ()  # texts that end the answer; not part of it
+    infill: Infill | None = None  # the gap; only for models whose `backward_style` is fill-in-the-middle
+    block: Block | None = None  # the lines of a file that the answer is; None when it is a turn of a conversation
+    most_characters: int = 0  # an answer that is longer is cut, since nothing so long can be right; 0 for no such limit
+    shown: float = 1.0  # share of the file outside the item that the prompt shows, 0..1
 
 
-Fits = Callable[[Prompt], bool]
-"""Whether a prompt leaves room for its answer in the context window."""
+Fits = Callable[[Prompt], bool]  # whether a prompt leaves room for its answer in the context window
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,68 +102,51 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One finished sample, raw.
-
-    Attributes:
-        text: exactly what the model wrote, byte for byte, thoughts in it included; of a file's model what follows the
-            prefill, stop text excluded.
-        rendered: the exact prompt text after the chat template. It ends in the prefill where that was sent.
-        finish_reason: `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed`
-            (the engine died twice; `error` says how).
-        thought_tokens: of `completion_tokens`, as far as the server says; 0 where it does not.
-        cut: the server read less of the prompt than it was sent, and did not say so.
-        thoughts: what a server sent apart from the answer as the model's thoughts.
-    """
+    """One finished sample, raw."""
 
     id: str
+    # exactly what the model wrote, byte for byte, thoughts in it included; of a file's model what follows the prefill,
+    # stop text excluded
     text: str
-    rendered: str
+    rendered: str  # the exact prompt text after the chat template. It ends in the prefill where that was sent
     prompt_tokens: int
     completion_tokens: int
     seconds: float
+    # `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed` (the engine died
+    # twice; `error` says how)
     finish_reason: str
     error: str = ""
-    cut: bool = False
-    thought_tokens: int = 0
-    thoughts: str = ""
+    cut: bool = False  # the server read less of the prompt than it was sent, and did not say so
+    thought_tokens: int = 0  # of `completion_tokens`, as far as the server says; 0 where it does not
+    thoughts: str = ""  # what a server sent apart from the answer as the model's thoughts
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a run records of a model: enough to know it again.
-
-    Attributes:
-        path: the file, or the address of an endpoint.
-        sha256: of the file; empty for an endpoint.
-        prompt_style: `chat` (the file's own template), `completion` (turns as plain text) or `code` (a file that is
-            written on); `embedding` for vectors.
-        build: engine and version, with its devices.
-        served: what a server says of the model behind its name; empty for a file.
-        backward_style: how code is asked for: as in `prompt_style`, or by fill-in-the-middle.
-        prompt_layout: where the description stands in what is asked: `shared` or `paper`.
-        calibration: what choosing the style rests on, e.g. `code 8/12, chat 1/12`; empty where it was told or guessed.
-        top_k, top_p: what sampling is cut to; 0 and 1.0 where it is not.
-        conditions: what a server does not take of what it is asked, and the room that its thoughts were given.
-    """
+    """What a run records of a model: enough to know it again."""
 
     name: str
-    path: str
-    sha256: str
+    path: str  # the file, or the address of an endpoint
+    sha256: str  # of the file; empty for an endpoint
     template_sha256: str
     architecture: str
     quantization: str
     parameters: int
     context_size: int
     threads: int
+    # `chat` (the file's own template), `completion` (turns as plain text) or `code` (a file that is written on);
+    # `embedding` for vectors
     prompt_style: str
-    build: str = ""
-    served: str = ""
-    backward_style: str = ""
-    prompt_layout: str = "shared"
+    build: str = ""  # engine and version, with its devices
+    served: str = ""  # what a server says of the model behind its name; empty for a file
+    backward_style: str = ""  # how code is asked for: as in `prompt_style`, or by fill-in-the-middle
+    prompt_layout: str = "shared"  # where the description stands in what is asked: `shared` or `paper`
+    # what choosing the style rests on, e.g. `code 8/12, chat 1/12`; empty where it was told or guessed
     calibration: str = ""
+    # `top_k`, `top_p`: what sampling is cut to; 0 and 1.0 where it is not
     top_k: int = 0
     top_p: float = 1.0
-    conditions: str = ""
+    conditions: str = ""  # what a server does not take of what it is asked, and the room that its thoughts were given
 
 
 OnText = Callable[[str, str], None]
@@ -258,30 +222,19 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVector:
-    """What a text means, as one vector.
+    """What a text means, as one vector."""
 
-    Attributes:
-        values: of length 1, shape (n,).
-        truncated: the text was longer than the model's window, and cut.
-    """
-
-    values: NDArray[float32]
-    truncated: bool = False
+    values: NDArray[float32]  # of length 1, shape (n,)
+    truncated: bool = False  # the text was longer than the model's window, and cut
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """What each token of a text means in its place.
+    """What each token of a text means in its place."""
 
-    Attributes:
-        tokens: their texts; the model's own marks at both ends are left out.
-        values: as the model gives them, shape (tokens, n).
-        truncated: as above.
-    """
-
-    tokens: tuple[str, ...]
-    values: NDArray[float32]
-    truncated: bool = False
+    tokens: tuple[str, ...]  # their texts; the model's own marks at both ends are left out
+    values: NDArray[float32]  # as the model gives them, shape (tokens, n)
+    truncated: bool = False  # as above
 
 
 class Embedder(Protocol):
@@ -301,15 +254,10 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was taken from a raw answer, and how.
+    """What was taken from a raw answer, and how."""
 
-    Attributes:
-        text: for code, indented to stand at the item's span as it is.
-        steps: what was done, e.g. `fence`, `reindented`, `function-body`, `first-paragraph`.
-    """
-
-    text: str
-    steps: tuple[str, ...] = ()
+    text: str  # for code, indented to stand at the item's span as it is
+    steps: tuple[str, ...] = ()  # what was done, e.g. `fence`, `reindented`, `function-body`, `first-paragraph`
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,19 +265,11 @@ class Sample:
     """One artefact made, ready to be stored.
 
     Attributes:
-        role: as the method calls it (`core.kinds`), which also says whether that is code or text.
-        index: among its siblings of that role.
-        shown: share of the file outside the item that the prompt showed, 0..1.
-        recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
-        step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
-        counted: whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that
-            does not count never does.
-        model: which of the run's models made it, `forward` or `backward`; empty for a person's or a transformation's.
         raw_text, thoughts: what came, as in `Generation`; the extraction says what was taken from it, and how.
     """
 
-    role: str
-    index: int
+    role: str  # as the method calls it (`core.kinds`), which also says whether that is code or text
+    index: int  # among its siblings of that role
     prompt_text: str
     seed: int
     temperature: float
@@ -340,14 +280,17 @@ class Sample:
     seconds: float
     finish_reason: str
     truncated: bool = False
-    recitation: float | None = None
+    recitation: float | None = None  # share of x's characters the description repeats verbatim, 0..1; None for code
     error: str = ""
     author: str = "model"
-    step: int = 0
+    step: int = 0  # rounds since the item, e.g. 2 for the second reconstruction of a chain
+    # whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that does not
+    # count never does
     counted: bool = True
-    shown: float | None = 1.0
+    shown: float | None = 1.0  # share of the file outside the item that the prompt showed, 0..1
     thoughts: str = ""
     thought_tokens: int = 0
+    # which of the run's models made it, `forward` or `backward`; empty for a person's or a transformation's
     model: str = ""
 
     @property

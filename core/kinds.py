@@ -23,32 +23,22 @@ from rtc_inspector.core.types import FEW, Form
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run.
+    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run."""
 
-    Attributes:
-        name: as it is stored and printed, e.g. `rtc`.
-        title: for a column or a label.
-        tip: one sentence: what it says.
-        lowest, highest: what an item's value can be.
-        higher_is_better: None where neither is better.
-        count: a number of things, shown as it is, never averaged.
-        solved: the least value that counts as solved where halfway between worst and best says nothing.
-        remark: what is to be said of an item for which this is 1; empty where nothing is.
-        continuous: a likeness, say, and no share of outcomes: how its mean is bounded (docs/statistics.md).
-        less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
-    """
-
-    name: str
-    title: str
-    tip: str
+    name: str  # as it is stored and printed, e.g. `rtc`
+    title: str  # for a column or a label
+    tip: str  # one sentence: what it says
+    # `lowest`, `highest`: what an item's value can be
     lowest: float = 0.0
     highest: float = 1.0
-    higher_is_better: bool | None = True
-    count: bool = False
-    continuous: bool = False
+    higher_is_better: bool | None = True  # None where neither is better
+    count: bool = False  # a number of things, shown as it is, never averaged
+    continuous: bool = False  # a likeness, say, and no share of outcomes: how its mean is bounded (docs/statistics.md)
+    # the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them
     less: tuple[str, str] | None = None
+    # the least value that counts as solved where halfway between worst and best says nothing
     solved: float | None = None
-    remark: str = ""
+    remark: str = ""  # what is to be said of an item for which this is 1; empty where nothing is
 
     def solves(self, value: float) -> bool:
         """Return whether a value counts as solved: one more than halfway to the best, unless `solved` says."""
@@ -66,49 +56,32 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """Names and form of the samples of a role in one method.
+    """Names and form of the samples of a role in one method."""
 
-    Attributes:
-        title, sign: in a sentence, and as the paper's sign.
-        form: whether they are code or text.
-        judged: whether tests judge its code; a word that was guessed is scored only.
-        answers: whether its code stands for the item's own text, so that the two can be compared.
-        by_round: whether several are told apart by the round that they are of, in a chain, not by their index.
-        by_author: whether they are called by who made them, e.g. a transformation.
-    """
-
+    # `title`, `sign`: in a sentence, and as the paper's sign
     title: str
     sign: str
-    form: Form = Form.CODE
-    judged: bool = True
-    answers: bool = True
+    form: Form = Form.CODE  # whether they are code or text
+    judged: bool = True  # whether tests judge its code; a word that was guessed is scored only
+    answers: bool = True  # whether its code stands for the item's own text, so that the two can be compared
+    # whether several are told apart by the round that they are of, in a chain, not by their index
     by_round: bool = False
-    by_author: bool = False
+    by_author: bool = False  # whether they are called by who made them, e.g. a transformation
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Place that the items of a method are drawn from.
+    """Place that the items of a method are drawn from."""
 
-    Attributes:
-        name: `code`, `history`, `problems`, `cells` or `samples`.
-        file: path of the setting that names a file of them, e.g. `benchmark.file`; empty where there is none.
-        folder: whether, without such a file, a folder of the user's is judged as it is.
-        python: whether the project must hold Python files.
-        functions: whether a project's own functions are taken where no file is named.
-        selected: whether code that a person selects can be an item.
-        by_file: whether items of one file are worked on one after the other, since the model has read it.
-        words: where the function stands that takes words a person writes down for an item, `module:name`; it is given
-            the words, the head of their function and tests, and raises what is wrong. Empty where none does.
-    """
-
-    name: str
-    file: str = ""
-    folder: bool = False
-    python: bool = False
-    functions: bool = False
-    selected: bool = False
-    by_file: bool = False
+    name: str  # `code`, `history`, `problems`, `cells` or `samples`
+    file: str = ""  # path of the setting that names a file of them, e.g. `benchmark.file`; empty where there is none
+    folder: bool = False  # whether, without such a file, a folder of the user's is judged as it is
+    python: bool = False  # whether the project must hold Python files
+    functions: bool = False  # whether a project's own functions are taken where no file is named
+    selected: bool = False  # whether code that a person selects can be an item
+    by_file: bool = False  # whether items of one file are worked on one after the other, since the model has read it
+    # where the function stands that takes words a person writes down for an item, `module:name`; it is given the words,
+    # the head of their function and tests, and raises what is wrong. Empty where none does
     words: str = ""
 
     def named(self, settings: RunSettings) -> str | None:
@@ -122,60 +95,45 @@ class Source:
 
 @dataclass(frozen=True)
 class Kind:
-    """One method.
-
-    Attributes:
-        title, tip: for people to choose it by.
-        noun: what one item is called; `nouns` are several.
-        source: what its items are drawn from.
-        judged: what became of a result, as the end of a sentence.
-        baseline: the uninformative utterance as a person reads it; empty where none is made.
-        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
-        roles: the roles its trees have, with their names, in the order in which they are shown.
-        measures: its figures; `headline` names the one that lists, status line and comparisons show.
-        beside: names of the measures that lists show beside the headline.
-        tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
-        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
-        metrics: pair scores of reconstructions shown beside the headline, each with what it says.
-        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
-            an item beside their scores; empty where there is nothing to say.
-        samples: by role, how many samples of it models make of one item at most; empty where all are given.
-        demo: the file in `resources` that its demonstration runs on; empty for the demo project.
-        opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
-        checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
-        analyses: names of the analyses that apply to its runs (`core.analyses.analyse`).
-        settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
-            or `benchmark.file`. What no method names all of them have.
-        sandboxed: whether a run with these settings runs target code.
-        forward_temperature, backward_temperature: the paper's.
-        backward_max_tokens: room for an answer.
-    """
+    """One method."""
 
     name: str
+    # `title`, `tip`: for people to choose it by
     title: str
     tip: str
-    noun: str
-    source: Source
-    judged: str
-    roles: Mapping[str, RoleName]
-    measures: tuple[Measure, ...]
+    noun: str  # what one item is called; `nouns` are several
+    source: Source  # what its items are drawn from
+    judged: str  # what became of a result, as the end of a sentence
+    roles: Mapping[str, RoleName]  # the roles its trees have, with their names, in the order in which they are shown
+    measures: tuple[Measure, ...]  # its figures; `headline` names the one that lists, status line and comparisons show
     headline: str
+    # by role, how many samples of it models make of one item at most; empty where all are given
     samples: Callable[[RunSettings], Mapping[str, int]]
-    opens: str
+    opens: str  # where the function that opens a source for it stands, `module:name`; loaded when a run begins
+    # `forward_temperature`, `backward_temperature`: the paper's
     forward_temperature: float
     backward_temperature: float
-    backward_max_tokens: int
-    baseline: str = ""
-    fills_gaps: bool = False
-    analyses: tuple[str, ...] = ("scores",)
-    beside: tuple[str, ...] = ()
+    backward_max_tokens: int  # room for an answer
+    baseline: str = ""  # the uninformative utterance as a person reads it; empty where none is made
+    fills_gaps: bool = False  # whether a model with the tokens for it may fill in the middle of a file
+    analyses: tuple[str, ...] = ("scores",)  # names of the analyses that apply to its runs (`core.analyses.analyse`)
+    beside: tuple[str, ...] = ()  # names of the measures that lists show beside the headline
+    # names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions
     tally: tuple[str, str] | None = None
+    # paths of the settings without which two runs' headlines do not compare; the first is a name
     measured_by: tuple[str, ...] = ()
+    # pair scores of reconstructions shown beside the headline, each with what it says
     metrics: Mapping[str, str] = field(default_factory=dict)
+    # where the function stands, `module:name`, that says in words what is to be known of single samples of an item
+    # beside their scores; empty where there is nothing to say
     remarks: str = ""
+    # the same of one that reads a file of items and refuses a bad one, before a model is loaded for it
     checks: str = ""
+    # paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain` or
+    # `benchmark.file`. What no method names all of them have
     settings: tuple[str, ...] = ()
-    demo: tuple[str, ...] = ()
+    demo: tuple[str, ...] = ()  # the file in `resources` that its demonstration runs on; empty for the demo project
+    # whether a run with these settings runs target code
     sandboxed: Callable[[RunSettings], bool] = lambda settings: True
 
     def has(self, path: str) -> bool:
@@ -294,8 +252,7 @@ _ROUND_TRIP_MEASURES = (
     Measure("judged", "judged", "Reconstructions that were judged", count=True),
 )
 
-ROUND_TRIP = ("rtc", "lift")
-"""The measures of round trips that the headless contract names beside the others."""
+ROUND_TRIP = ("rtc", "lift")  # the measures of round trips that the headless contract names beside the others
 CONDITIONS = ("cut", "shown", "limited")
 """The measures that say under what conditions an item was made, not what came of it."""
 
@@ -589,14 +546,12 @@ IMPORTED = Kind(
     settings=("benchmark.file", "benchmark.mask_names", "samples"),
 )
 """A run of what was found in a file; no model is asked, so nobody chooses it."""
-FIRST_KIND = METHODS["synthesis"]
-"""Whose words the window uses before there is a run."""
+FIRST_KIND = METHODS["synthesis"]  # whose words the window uses before there is a run
 
 
 # --------------------------------------------------------------------------- what is asked of them
 
-TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)
-"""What can be chosen, by name."""
+TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)  # what can be chosen, by name
 
 
 def task(name: str) -> Kind:

@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import IO
 
 LINUX = sys.platform == "linux"
-KILL = 9
-"""The number of the signal that cannot be caught; Windows has no name for it."""
+KILL = 9  # the number of the signal that cannot be caught; Windows has no name for it
 PRIVATE: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 """Opens a file that programs started from here do not have."""
-HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)
-"""What a closed terminal sends."""
+HANGUP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # what a closed terminal sends
 
 
 SIDE_FILES = ("-wal", "-shm", "-journal")

@@ -21,23 +21,15 @@ NO_KEY = 0
 
 @dataclass(frozen=True, slots=True)
 class ErrorMode:
-    """One label.
+    """One label."""
 
-    Attributes:
-        id: what is stored; it never changes.
-        key: the digit that chooses it; NO_KEY when all digits are taken, or when it is retired.
-        retired: no longer offered; labels given with it keep it and its name.
-        guide: a line of the team's own: when to choose it, on the code at hand.
-        clean: nothing is wrong. It stands alone, has no digit, and is offered where passes are in turn.
-    """
-
-    id: str
-    key: int
+    id: str  # what is stored; it never changes
+    key: int  # the digit that chooses it; NO_KEY when all digits are taken, or when it is retired
     name: str
     about: str
-    retired: bool = False
-    guide: str = ""
-    clean: bool = False
+    retired: bool = False  # no longer offered; labels given with it keep it and its name
+    guide: str = ""  # a line of the team's own: when to choose it, on the code at hand
+    clean: bool = False  # nothing is wrong. It stands alone, has no digit, and is offered where passes are in turn
 
 
 @dataclass(frozen=True, slots=True)

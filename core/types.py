@@ -17,8 +17,7 @@ from typing import Protocol, runtime_checkable
 
 Report = Callable[[str, int, int], None]
 """Hears how far long work is: its stage, how much is done, of how much; raising from it ends the work."""
-Notify = Callable[[str], None]
-"""Hears what a person should know: a sentence."""
+Notify = Callable[[str], None]  # hears what a person should know: a sentence
 
 
 class Form(StrEnum):
@@ -91,55 +90,40 @@ class Codebase:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A candidate: one or more consecutive statements of one block (RTC paper, Sec. 4.2).
-
-    Attributes:
-        span: from the first statement's first character to the last one's last, without the leading indentation.
-        tests: node ids of the covering tests; empty until the coverage map was asked.
-        runs_at_import: some line runs while modules are imported, so any test may depend on it.
-        weight: sampling weight before normalising; 0.0 until weighed.
-    """
+    """A candidate: one or more consecutive statements of one block (RTC paper, Sec. 4.2)."""
 
     path: str
-    span: Span
+    span: Span  # from the first statement's first character to the last one's last, without the leading indentation
     start_line: int
     end_line: int
     text: str
-    tests: tuple[str, ...] = ()
-    runs_at_import: bool = False
-    weight: float = 0.0
+    tests: tuple[str, ...] = ()  # node ids of the covering tests; empty until the coverage map was asked
+    runs_at_import: bool = False  # some line runs while modules are imported, so any test may depend on it
+    weight: float = 0.0  # sampling weight before normalising; 0.0 until weighed
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One x of a run: what is described and made again.
+    """One x of a run: what is described and made again."""
 
-    Attributes:
-        key: stable within a run and over resumption (for a region: `path:start-end`).
-        kind: `region`, `edit`, `problem`, `cell` or `directive`.
-        text: the reference x; for an edit the new snippet, and `old_text` the old one.
-        facets: what scores are split by, e.g. `language` -> `Go`; few values each.
-        origin: where it comes from, e.g. `commit`, `date`, `message`; for people to read.
-        extra: a person chose it, nobody sampled it: shown with its run, never in the run's scores.
-        directive: what a person asked for in words, e.g. a docstring; None where nobody did.
-    """
-
-    key: str
-    kind: str
+    key: str  # stable within a run and over resumption (for a region: `path:start-end`)
+    kind: str  # `region`, `edit`, `problem`, `cell` or `directive`
     path: str
     span: Span
     start_line: int
     end_line: int
-    text: str
+    text: str  # the reference x; for an edit the new snippet, and `old_text` the old one
     tests: tuple[str, ...] = ()
     admitted: bool = True
     reason: str = ""
     old_text: str | None = None
+    # what scores are split by, e.g. `language` -> `Go`; few values each
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # where it comes from, e.g. `commit`, `date`, `message`; for people to read
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
-    extra: bool = False
+    extra: bool = False  # a person chose it, nobody sampled it: shown with its run, never in the run's scores
     form: str = Form.CODE
-    directive: str | None = None
+    directive: str | None = None  # what a person asked for in words, e.g. a docstring; None where nobody did
 
     @property
     def has_file(self) -> bool:
@@ -151,12 +135,10 @@ WRITTEN = frozenset({"problem", "cell"})
 """Kinds of items whose files were written for the run, for nobody to read: people know such an item by its key."""
 SIGNATURE = "signature"
 """In `Item.origin`: what stands above the item's text so that both are a whole function; empty where it is one."""
-OLD_LINE = "old line"
-"""In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
+OLD_LINE = "old line"  # in `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins
 
 
-FEW = 20
-"""Items below which a figure is said to rest on few."""
+FEW = 20  # items below which a figure is said to rest on few
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +164,7 @@ class Estimate:
         return 0 < self.n < FEW
 
 
-NOTHING = Estimate()
-"""The score of nothing that was judged."""
+NOTHING = Estimate()  # the score of nothing that was judged
 
 
 # --------------------------------------------------------------------------- problems of a benchmark
@@ -191,33 +172,21 @@ NOTHING = Estimate()
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a benchmark: what a person asked for, a program that does it, and its tests.
+    """One problem of a benchmark: what a person asked for, a program that does it, and its tests."""
 
-    Attributes:
-        key: the benchmark's own name for it, e.g. `HumanEval/7`; unique in its file, where it stands in `line`.
-        entry: the function that is asked for.
-        names: what the tests call that function; more than one where names are masked.
-        words: what a person asked for: the docstring, or MBPP's text. Empty where there is none.
-        program: the whole reference, without the docstring of `entry`; `body`: the x of a round trip in it.
-        asked: the same program with `words` as its docstring; `asked_body` is the body there.
-        setup: statements that the tests need before them.
-        test: source that defines `check(candidate)`; empty where `asserts` or `inputs` hold the tests, one each.
-        inputs: arguments as source: the reference says what is expected, to a `tolerance`.
-    """
-
-    key: str
+    key: str  # the benchmark's own name for it, e.g. `HumanEval/7`; unique in its file, where it stands in `line`
     line: int
-    entry: str
-    names: tuple[str, ...]
-    words: str
-    program: str
+    entry: str  # the function that is asked for
+    names: tuple[str, ...]  # what the tests call that function; more than one where names are masked
+    words: str  # what a person asked for: the docstring, or MBPP's text. Empty where there is none
+    program: str  # the whole reference, without the docstring of `entry`; `body`: the x of a round trip in it
     body: Span
-    asked: str
+    asked: str  # the same program with `words` as its docstring; `asked_body` is the body there
     asked_body: Span
-    setup: str = ""
-    test: str = ""
+    setup: str = ""  # statements that the tests need before them
+    test: str = ""  # source that defines `check(candidate)`; empty where `asserts` or `inputs` hold the tests, one each
     asserts: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()  # arguments as source: the reference says what is expected, to a `tolerance`
     tolerance: float = 0.0
 
     @property
@@ -254,19 +223,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test under one candidate.
-
-    Attributes:
-        outcome: passed, failed, error, skipped, timeout, missing.
-        signature: what the tested code gave, where the test records it (`value ...`, `error ...`, `timeout` ...);
-            programs that agree on it behave alike under this test. Empty for tests that record nothing.
-    """
+    """One test under one candidate."""
 
     __test__ = False
     node_id: str
-    outcome: str
+    outcome: str  # passed, failed, error, skipped, timeout, missing
     message: str = ""
     seconds: float = 0.0
+    # what the tested code gave, where the test records it (`value ...`, `error ...`, `timeout` ...); programs that
+    # agree on it behave alike under this test. Empty for tests that record nothing
     signature: str = ""
 
 
@@ -276,25 +241,16 @@ NEAR_LIMIT = "near its time limit"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One judgement of one candidate text.
-
-    Attributes:
-        tests: in the order they ran; those after a first failure may be absent.
-        detail: one sentence a person can read.
-        output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
-        oracle: which oracle judged, e.g. `tests/bubblewrap`.
-        flags: NEAR_LIMIT where a slower or faster machine may say something else; changes no score.
-        reused: the same code had been judged before, and this is what was said then; it took no seconds.
-    """
+    """One judgement of one candidate text."""
 
     outcome: Outcome
     seconds: float
-    tests: tuple[TestResult, ...] = ()
-    detail: str = ""
-    output: str = ""
-    oracle: str = ""
-    flags: tuple[str, ...] = ()
-    reused: bool = False
+    tests: tuple[TestResult, ...] = ()  # in the order they ran; those after a first failure may be absent
+    detail: str = ""  # one sentence a person can read
+    output: str = ""  # what the candidate printed, capped, a cut said in it (the test output string of IdentityChain)
+    oracle: str = ""  # which oracle judged, e.g. `tests/bubblewrap`
+    flags: tuple[str, ...] = ()  # NEAR_LIMIT where a slower or faster machine may say something else; changes no score
+    reused: bool = False  # the same code had been judged before, and this is what was said then; it took no seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,19 +264,12 @@ class TestCase:
 
 @dataclass(frozen=True, slots=True)
 class CoverageMap:
-    """Which test runs which line.
+    """Which test runs which line."""
 
-    Attributes:
-        tests: node ids, the index space of `lines`.
-        lines: path -> line (1-based) -> indices into `tests`.
-        import_lines: path -> lines that run while modules are imported or tests collected.
-        traced: False where nobody knows which lines run: any may, under each test.
-    """
-
-    tests: tuple[str, ...]
-    lines: Mapping[str, Mapping[int, frozenset[int]]]
-    import_lines: Mapping[str, frozenset[int]]
-    traced: bool = True
+    tests: tuple[str, ...]  # node ids, the index space of `lines`
+    lines: Mapping[str, Mapping[int, frozenset[int]]]  # path -> line (1-based) -> indices into `tests`
+    import_lines: Mapping[str, frozenset[int]]  # path -> lines that run while modules are imported or tests collected
+    traced: bool = True  # False where nobody knows which lines run: any may, under each test
 
 
 def counted_tests(count: int) -> str:
@@ -335,25 +284,17 @@ def tests_not_asked(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The project's own tests on its unmodified code.
+    """The project's own tests on its unmodified code."""
 
-    Attributes:
-        tests: those that passed in every identity run, in collection order.
-        own_order: those that pass again and again in the project's own order, and not in others; asked in that order.
-        not_asked: of `excluded` those that plain pytest passes, as far as one run tells.
-        excluded: node id -> why it is not trusted (fails, flaky, skipped).
-        coverage: over all tests that pass in the project's own order, trusted or not.
-        seconds: wall time of one plain whole-suite run.
-    """
-
-    tests: tuple[TestCase, ...]
-    excluded: Mapping[str, str]
-    coverage: CoverageMap
-    seconds: float
+    tests: tuple[TestCase, ...]  # those that passed in every identity run, in collection order
+    excluded: Mapping[str, str]  # node id -> why it is not trusted (fails, flaky, skipped)
+    coverage: CoverageMap  # over all tests that pass in the project's own order, trusted or not
+    seconds: float  # wall time of one plain whole-suite run
     python: str
     cached: bool = False
+    # those that pass again and again in the project's own order, and not in others; asked in that order
     own_order: tuple[TestCase, ...] = ()
-    not_asked: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()  # of `excluded` those that plain pytest passes, as far as one run tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,11 +324,9 @@ class Candidate(Change):
 class Oracle(Protocol):
     """Judges candidates by the project's own tests, inside a sandbox."""
 
-    name: str
-    """e.g. `tests/docker`, recorded with every verdict."""
+    name: str  # e.g. `tests/docker`, recorded with every verdict
 
-    image_digest: str
-    """Of the container image; empty where there is none."""
+    image_digest: str  # of the container image; empty where there is none
 
     def suite(self, progress: Report) -> Suite:
         """Check the target's environment, run its tests, trace coverage.

@@ -8,11 +8,9 @@ from concurrent.futures import Future, wait
 from queue import Empty, Queue
 from typing import TypeVar
 
-Poll = Callable[[], None]
-"""Called a few times a second while something is waited for; what it raises ends the waiting."""
+Poll = Callable[[], None]  # called a few times a second while something is waited for; what it raises ends the waiting
 STEP = 0.1
-PATIENCE = 10.0
-"""Seconds within which work ends that was told to."""
+PATIENCE = 10.0  # seconds within which work ends that was told to
 T = TypeVar("T")
 
 

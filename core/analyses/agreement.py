@@ -119,40 +119,29 @@ class ModeAgreement:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two annotators on the samples both labelled.
-
-    Attributes:
-        same: share of those samples on which they gave the same modes, all of them; None without any.
-        confusion: how many samples got which modes from the first and which from the second, in that order; largest
-            counts first, those that never met left out.
-    """
+    """Two annotators on the samples both labelled."""
 
     first: str
     second: str
-    same: float | None
+    same: float | None  # share of those samples on which they gave the same modes, all of them; None without any
     estimate: Estimate
+    # how many samples got which modes from the first and which from the second, in that order; largest counts first,
+    # those that never met left out
     confusion: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What `measure` finds.
+    """What `measure` finds."""
 
-    Attributes:
-        annotators: with the number of samples each has labelled, by name.
-        coefficient: KAPPA for two annotators, ALPHA for more; empty for fewer.
-        samples: that two or more have labelled; `disputed` of them carry different modes.
-        same: share of all pairs of labels on one sample that name the same modes (percent agreement); None without any.
-        pairs: of annotators, by Cohen's kappa.
-    """
-
-    annotators: tuple[tuple[str, int], ...]
-    coefficient: str
+    annotators: tuple[tuple[str, int], ...]  # with the number of samples each has labelled, by name
+    coefficient: str  # KAPPA for two annotators, ALPHA for more; empty for fewer
     overall: Estimate
-    samples: int
+    samples: int  # that two or more have labelled; `disputed` of them carry different modes
     disputed: int
     modes: tuple[ModeAgreement, ...]
-    pairs: tuple[PairAgreement, ...]
+    pairs: tuple[PairAgreement, ...]  # of annotators, by Cohen's kappa
+    # share of all pairs of labels on one sample that name the same modes (percent agreement); None without any
     same: float | None = None
 
 

@@ -50,10 +50,8 @@ from rtc_inspector.core.store.rows import CandidateRow, RunRow
 from rtc_inspector.core.types import SIGNATURE, Estimate
 
 Floats = NDArray[np.float64]
-EFFORT = "edit_sim"
-"""The metric that stands for editing effort, which the others are held against."""
-LISTED = 20
-"""Samples behind one mark, and rows of the lists to read."""
+EFFORT = "edit_sim"  # the metric that stands for editing effort, which the others are held against
+LISTED = 20  # samples behind one mark, and rows of the lists to read
 BINS = 20
 
 
@@ -310,8 +308,7 @@ def perturbations(judged: Judged) -> fig.Table | None:
 # ---- how well each metric tells what passes, and where it misleads
 
 
-HIGH = 0.9
-"""A failing sample above it misleads."""
+HIGH = 0.9  # a failing sample above it misleads
 
 
 def best_metric(judged: Judged) -> str:
@@ -588,8 +585,7 @@ def _notes(judged: Judged) -> Iterator[fig.Sentence]:
 # ---- ties, agreement between metrics, and whether they tell systems apart
 
 
-NEAR = 0.008
-"""Where the paper cuts its figure of p values, to show what lies near the threshold."""
+NEAR = 0.008  # where the paper cuts its figure of p values, to show what lies near the threshold
 DRAWN = frozenset({"exact_match", "edit_sim", "chrf", "bleu", "codebleu", "crystalbleu", "token_f1", "text_f1"})
 """The metrics that the paper draws as lines; the tables have all."""
 TESTS: Mapping[str, tuple[str, Test]] = {

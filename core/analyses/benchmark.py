@@ -26,14 +26,12 @@ from rtc_inspector.core.store.rows import ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
 
 SOLVED = "pass@1"
-BENCHMARK = "benchmark"
-"""The facet that says which benchmark a problem is of."""
+BENCHMARK = "benchmark"  # the facet that says which benchmark a problem is of
 SHOWN = (SOLVED, "rtc")
 TITLES = {"rtc": "RTC", "lift": "lift"}
 HEADS = {"rtc": "RTC", "lift": "Lift"}
 NAMES = {"pearson": "r", "spearman": "rho"}
-SO_FEW = 8
-"""Models up to which a reader is told how little as few as the paper's prove."""
+SO_FEW = 8  # models up to which a reader is told how little as few as the paper's prove
 PAPER = "As few prove little: the paper's r = 0.947, over five models, has an interval of 0.40 to 0.997."
 
 

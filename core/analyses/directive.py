@@ -337,8 +337,7 @@ def by_directive(written: Written) -> fig.Table:
 # ---- ROC, threshold, averaging
 
 
-FEWEST = 10
-"""Failures, and passes, below which no threshold is chosen."""
+FEWEST = 10  # failures, and passes, below which no threshold is chosen
 
 
 def _flat(clusters: Sequence[Sequence[Scored]]) -> list[Scored]:

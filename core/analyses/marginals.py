@@ -122,20 +122,15 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
 
 @dataclass(frozen=True)
 class View:
-    """Which two axes are shown, of which tasks, in which form.
-
-    Attributes:
-        models: what runs are called, by id.
-        method: of the runs.
-    """
+    """Which two axes are shown, of which tasks, in which form."""
 
     rows: str
     columns: str
     task: str
     form: str
     known: tuple[str, ...]
-    models: Mapping[str, str]
-    method: str
+    models: Mapping[str, str]  # what runs are called, by id
+    method: str  # of the runs
 
     @classmethod
     def of(cls, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> View:

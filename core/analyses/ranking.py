@@ -25,25 +25,19 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, Answers, RunRow
 from rtc_inspector.core.types import Estimate
 
-Values = Mapping[str, Mapping[str, float]]
-"""By an item's key: its measures."""
+Values = Mapping[str, Mapping[str, float]]  # by an item's key: its measures
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a model stands among others.
-
-    Attributes:
-        mean: with the interval that holds together with those of the others.
-        best, worst: the ranks that the differences leave open, from 1.
-        alike: places in the ranking of those that it cannot be told apart from.
-    """
+    """Where a model stands among others."""
 
     name: str
-    mean: Estimate
+    mean: Estimate  # with the interval that holds together with those of the others
+    # `best`, `worst`: the ranks that the differences leave open, from 1
     best: int
     worst: int
-    alike: tuple[int, ...]
+    alike: tuple[int, ...]  # places in the ranking of those that it cannot be told apart from
     links: tuple[fig.Link, ...] = ()
 
 

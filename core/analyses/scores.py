@@ -23,8 +23,7 @@ from rtc_inspector.core.store.scores import Bounds
 from rtc_inspector.core.types import Estimate
 
 METRIC_BINS = 20
-FIRST_METRIC = "edit_sim"
-"""Shown until another one is chosen."""
+FIRST_METRIC = "edit_sim"  # shown until another one is chosen
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:

@@ -184,10 +184,8 @@ class JudgeHost:
 
 # ---- what the run sees
 
-PATIENCE = 30.0
-"""Seconds after which it is said that Ray has not found a place yet."""
-FOREVER = -1
-"""Of restarts and retries: a host that dies costs time, never a sample."""
+PATIENCE = 30.0  # seconds after which it is said that Ray has not found a place yet
+FOREVER = -1  # of restarts and retries: a host that dies costs time, never a sample
 
 
 def _answer(reference: Any, poll: Poll) -> Any:

@@ -25,8 +25,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.walk import every_file
 from rtc_inspector.core.types import Notify
 
-SANDBOX = "rtc-sandbox"
-"""Label of hosts that have a sandbox: `ray start --labels rtc-sandbox=yes`. Only they judge."""
+SANDBOX = "rtc-sandbox"  # label of hosts that have a sandbox: `ray start --labels rtc-sandbox=yes`. Only they judge
 MOST_SHIPPED = 200 << 20
 """Bytes of a project that travel. Ray itself refuses more than 512 MiB; so large a project holds what no test reads."""
 _LOCAL = re.compile(r"local(?::([1-9]\d{0,2}))?")

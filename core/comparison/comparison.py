@@ -39,17 +39,13 @@ def paired(first: ItemRow, second: ItemRow) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A mean over the common items in both runs, and the second less the first.
-
-    Attributes:
-        score: the difference, with an interval that holds together with those of all pairs of the compared runs.
-        judged: the same with its adjusted p, and what more items could settle; None without any item.
-    """
+    """A mean over the common items in both runs, and the second less the first."""
 
     items: int
     first: Estimate
     second: Estimate
-    score: Estimate
+    score: Estimate  # the difference, with an interval that holds together with those of all pairs of the compared runs
+    # the same with its adjusted p, and what more items could settle; None without any item
     judged: MeanDifference | None
 
     @property
@@ -84,25 +80,19 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`first` is the reference: every difference is the second run less the first.
-
-    Attributes:
-        headline: of the measure that stands for a run, e.g. RTC; `secondary` of the one beside it, e.g. lift.
-        pairs: the largest difference first, as `ranked` has them.
-        p_adjusted: McNemar's p, adjusted by Holm for all `runs` that were compared together.
-        settings: what the runs were made with where they differ: name, in the first, in the second.
-    """
+    """`first` is the reference: every difference is the second run less the first."""
 
     first: RunRow
     second: RunRow
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...]  # the largest difference first, as `ranked` has them
     leftover: Leftover
-    headline: Difference
+    headline: Difference  # of the measure that stands for a run, e.g. RTC; `secondary` of the one beside it, e.g. lift
     secondary: Difference
     mcnemar: TwoByTwo
-    p_adjusted: float
+    p_adjusted: float  # McNemar's p, adjusted by Holm for all `runs` that were compared together
     runs: int
     files: tuple[FilePair, ...]
+    # what the runs were made with where they differ: name, in the first, in the second
     settings: tuple[tuple[str, str, str], ...]
 
     @property

@@ -13,10 +13,8 @@ from rtc_inspector.core.kinds import counted, few, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
 from rtc_inspector.core.types import Estimate
 
-SMALL = 0.05
-"""A p below it is said to decide."""
-MOST = 100_000
-"""Further items beyond which a number says nothing."""
+SMALL = 0.05  # a p below it is said to decide
+MOST = 100_000  # further items beyond which a number says nothing
 NOTES = """\
 Differences are the later run less the first, over the items judged in both. Intervals of differences are so wide that
 those of all pairs of the compared runs hold together in 95 of 100 cases. Lift is judged only once RTC is decided, as is

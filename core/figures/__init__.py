@@ -214,21 +214,16 @@ class Bars(_Titled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(_Titled):
-    """How values are spread; `core.figures.reading.bins` makes the bars.
-
-    Attributes:
-        noun: what is counted, several of them.
-        groups: two groups are drawn back to back, the first one upwards, each in shares of its own size.
-        most_bins: bins of one width; up to MOST_VALUES distinct values of one group get a bar each instead.
-    """
+    """How values are spread; `core.figures.reading.bins` makes the bars."""
 
     kind: ClassVar[str] = "histogram"
     x: Axis
-    noun: str
+    noun: str  # what is counted, several of them
     values: tuple[Observation, ...]
+    # two groups are drawn back to back, the first one upwards, each in shares of its own size
     groups: Mapping[str, Tone] = field(default_factory=dict)
     guides: tuple[Guide, ...] = ()
-    most_bins: int = 10
+    most_bins: int = 10  # bins of one width; up to MOST_VALUES distinct values of one group get a bar each instead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

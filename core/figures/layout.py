@@ -18,10 +18,8 @@ from rtc_inspector.core.types import Estimate
 Drawn = Scatter | Lines | Bars | Histogram
 Span = tuple[float, float]
 
-MOST_DOTS = 60
-"""Points of a line up to which each is drawn."""
-SETTLED = 0.08
-"""Share of a line's points whose intervals are too wide to be worth the height of the drawing."""
+MOST_DOTS = 60  # points of a line up to which each is drawn
+SETTLED = 0.08  # share of a line's points whose intervals are too wide to be worth the height of the drawing
 MORE = {"up": " (more is better)", "down": " (less is better)", "": ""}
 
 
@@ -70,13 +68,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A bar; `above` is the end that its value stands at, downwards as well.
-
-    Attributes:
-        head, words: what it stands for, and its value.
-        short: what may stand above it; empty where its interval stands there.
-        alone: nothing stands on it, so that its whole column means it.
-    """
+    """A bar; `above` is the end that its value stands at, downwards as well."""
 
     mark: Mark
     middle: float
@@ -85,10 +77,11 @@ class Box:
     above: float
     ink: Ink
     error: Span | None
+    # `head`, `words`: what it stands for, and its value
     head: str
     words: str
-    short: str
-    alone: bool
+    short: str  # what may stand above it; empty where its interval stands there
+    alone: bool  # nothing stands on it, so that its whole column means it
 
 
 @dataclass(frozen=True, slots=True)

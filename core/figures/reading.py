@@ -250,8 +250,7 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-Plain = str | float | None
-"""What a cell of an exported table holds."""
+Plain = str | float | None  # what a cell of an exported table holds
 
 
 def as_rows(figure: Figure) -> list[list[Plain]]:

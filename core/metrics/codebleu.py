@@ -26,8 +26,7 @@ from rtc_inspector.core.metrics.similarity import CODE_METRICS, TOKEN
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-MOST_VISITS = 100_000
-"""Steps that are taken: a loop's body is read twice, one in it four times."""
+MOST_VISITS = 100_000  # steps that are taken: a loop's body is read twice, one in it four times
 
 
 class TooLargeError(ValueError):
@@ -45,8 +44,7 @@ class Edge:
     sources: list[int]
 
 
-_Values = dict[str, list[int]]
-"""By variable, the places that gave it the value it has now."""
+_Values = dict[str, list[int]]  # by variable, the places that gave it the value it has now
 _ASSIGNMENTS = ("assignment", "augmented_assignment", "for_in_clause")
 _TEXTS = ("string", "string_literal", "character_literal")
 
@@ -243,16 +241,12 @@ def _source(node: Node) -> str:
 
 Gram = tuple[str, ...]
 ORDERS = (1, 2, 3, 4)
-SHARED = 50
-"""CrystalBLEU's k: how many of the most frequent n-grams do not count."""
+SHARED = 50  # CrystalBLEU's k: how many of the most frequent n-grams do not count
 _KEYWORDS = frozenset((*keyword.kwlist, "match", "case", "type"))
-_PLAIN_WEIGHT = 0.2
-"""Of a token that is no keyword."""
-_EPSILON = 0.1
-"""In the place of no match of an order (smoothing method 1)."""
+_PLAIN_WEIGHT = 0.2  # of a token that is no keyword
+_EPSILON = 0.1  # in the place of no match of an order (smoothing method 1)
 MOST_NODES = 20_000
-MOST_LEVELS = 200
-"""Nodes and nesting that are looked at."""
+MOST_LEVELS = 200  # nodes and nesting that are looked at
 
 
 # --------------------------------------------------------------------------- CrystalBLEU
@@ -315,18 +309,12 @@ def codebleu(candidate: str, reference: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Read:
-    """What is compared of one text.
-
-    Attributes:
-        grams: by order.
-        trees: every subtree as text, several times where it occurs several times.
-        flow: where values come from: variable, relation and sources, under neutral names.
-    """
+    """What is compared of one text."""
 
     tokens: tuple[str, ...]
-    grams: Mapping[int, Counter[Gram]]
-    trees: tuple[str, ...]
-    flow: Counter[tuple[str, str, Gram]]
+    grams: Mapping[int, Counter[Gram]]  # by order
+    trees: tuple[str, ...]  # every subtree as text, several times where it occurs several times
+    flow: Counter[tuple[str, str, Gram]]  # where values come from: variable, relation and sources, under neutral names
 
 
 @lru_cache(2048)
@@ -415,13 +403,11 @@ def _subtrees(root: Node) -> Iterator[str]:
 # ---- every metric of code that needs no model
 
 
-Wanted = tuple[str, str, frozenset[str]]
-"""A candidate, its reference, and the names of the metrics to compute."""
+Wanted = tuple[str, str, frozenset[str]]  # a candidate, its reference, and the names of the metrics to compute
 CRYSTAL = "crystalbleu"
 PARTS = ("codebleu", "codebleu_zero", "codebleu_ngram", "codebleu_weighted", "codebleu_syntax", "codebleu_dataflow")
 NAMES = (*CODE_METRICS, *PARTS, CRYSTAL)
-_BATCH = 50
-"""Pairs that a process is given at a time."""
+_BATCH = 50  # pairs that a process is given at a time
 
 
 def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:

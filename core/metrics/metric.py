@@ -16,30 +16,20 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number for a sample against a reference: the item's own text, or another sample.
+    """A number for a sample against a reference: the item's own text, or another sample."""
 
-    Attributes:
-        name: as it is stored.
-        title: where there is room; `short` is for the head of a column.
-        meaning: what it says, without a subject.
-        higher_is_better: None where neither is better.
-        yes_or_no: it is 0 or 1.
-        counts: it is a share of outcomes, each 0 or 1.
-        usual: shown even before anything is scored.
-        needs: what its stored name says besides: `model`, the embedding model, or `corpus`, a digest of the texts that
-            say what is common. Empty for most.
-    """
-
-    name: str
-    title: str
+    name: str  # as it is stored
+    title: str  # where there is room; `short` is for the head of a column
     short: str
-    meaning: str
+    meaning: str  # what it says, without a subject
     lowest: float = 0.0
     highest: float = 1.0
-    higher_is_better: bool | None = True
-    yes_or_no: bool = False
-    counts: bool = False
-    usual: bool = False
+    higher_is_better: bool | None = True  # None where neither is better
+    yes_or_no: bool = False  # it is 0 or 1
+    counts: bool = False  # it is a share of outcomes, each 0 or 1
+    usual: bool = False  # shown even before anything is scored
+    # what its stored name says besides: `model`, the embedding model, or `corpus`, a digest of the texts that say what
+    # is common. Empty for most
     needs: str = ""
 
     @property

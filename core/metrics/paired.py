@@ -108,10 +108,8 @@ class TwoByTwo:
 # ---- runs over the same items
 
 
-POWER = 0.8
-"""The chance with which a difference is to be seen, wherever numbers of items are named."""
-RANGE = 0.8
-"""The level of the interval of differences from which the range of further items comes."""
+POWER = 0.8  # the chance with which a difference is to be seen, wherever numbers of items are named
+RANGE = 0.8  # the level of the interval of differences from which the range of further items comes
 
 
 def fair_coin(heads: int, tosses: int) -> float:
@@ -128,8 +126,7 @@ def fair_coin(heads: int, tosses: int) -> float:
     return min(1.0, 2 * tail / (1 << tosses))
 
 
-EXACT_FLIPS = 20
-"""Differences, those of 0 aside, up to which every way of turning their signs is counted."""
+EXACT_FLIPS = 20  # differences, those of 0 aside, up to which every way of turning their signs is counted
 
 
 def exact_flips(differences: Sequence[float]) -> float:
@@ -200,21 +197,16 @@ def joint_level(runs: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MeanDifference:
-    """The mean of paired differences, judged together with those of other pairs of runs.
-
-    Attributes:
-        low, high: of the interval that holds at the level asked for.
-        p: two-sided, adjusted by Bonferroni: below 0.05 exactly where the interval leaves out 0.
-        detectable: the smallest true difference that as many items show with a chance of `POWER`.
-        further: from how many to how many further items would probably decide; the second is None where the
-            difference may be too small for any number. None where the interval leaves out 0 already.
-    """
+    """The mean of paired differences, judged together with those of other pairs of runs."""
 
     value: float
+    # `low`, `high`: of the interval that holds at the level asked for
     low: float
     high: float
-    p: float
-    detectable: float
+    p: float  # two-sided, adjusted by Bonferroni: below 0.05 exactly where the interval leaves out 0
+    detectable: float  # the smallest true difference that as many items show with a chance of `POWER`
+    # from how many to how many further items would probably decide; the second is None where the difference may be too
+    # small for any number. None where the interval leaves out 0 already
     further: tuple[int, int | None] | None
 
     @property

@@ -103,8 +103,7 @@ _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | r
 _QUOTED = re.compile(r"\"\"\"|\'\'\'|:\s+[rR]?[\"\']")
 """Where there is nothing like it, there is no docstring, and nothing need be parsed."""
 _GONE = b"\0"
-_LONGEST = 100_000
-"""Characters; the parser could run out of stack on longer, deeply nested code."""
+_LONGEST = 100_000  # characters; the parser could run out of stack on longer, deeply nested code
 
 
 def same_syntax_tree(candidate: str, reference: str) -> bool:
@@ -186,8 +185,7 @@ def heads(text: str) -> Iterator[str]:
 # ---- recitation (the RTC paper, Sec. 2)
 
 
-SHORTEST_RUN = 6
-"""Tokens. `self.items` has three and `foo.bar()` five: naming those is describing, not reciting."""
+SHORTEST_RUN = 6  # tokens. `self.items` has three and `foo.bar()` five: naming those is describing, not reciting
 _TOKEN = re.compile(r"\w+|[^\w\s`]")
 """Without back ticks: descriptions in Markdown wrap names in them, which would hide that the rest is quoted."""
 

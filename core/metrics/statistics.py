@@ -123,15 +123,12 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What the interval of a mean of differences rests on: floats, or arrays of one number a sample.
+    """What the interval of a mean of differences rests on: floats, or arrays of one number a sample."""
 
-    Attributes:
-        gain, loss: the mean of what is above 0, and of what is below; `gain` - `loss` is the mean.
-        gain_effect, loss_effect: design effects: the mean square of gains (of losses) over their mean.
-    """
-
+    # `gain`, `loss`: the mean of what is above 0, and of what is below; `gain` - `loss` is the mean
     gain: Any
     loss: Any
+    # `gain_effect`, `loss_effect`: design effects: the mean square of gains (of losses) over their mean
     gain_effect: Any
     loss_effect: Any
 

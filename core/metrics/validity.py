@@ -20,29 +20,22 @@ from rtc_inspector.core.metrics.statistics import LEVEL
 
 Floats = NDArray[np.float64]
 RESAMPLES = 2_000
-TIE = 1e-6
-"""Two values nearer than this are the same."""
-FLIPS = 5_000
-"""Random ways of turning signs, where there are too many to count them all."""
+TIE = 1e-6  # two values nearer than this are the same
+FLIPS = 5_000  # random ways of turning signs, where there are too many to count them all
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where the values of a metric lie. Moments are the population's; a metric that does not vary has no last two.
-
-    Attributes:
-        midhinge: (Q1 + Q3) / 2.
-        kurtosis: in excess of the normal distribution's.
-    """
+    """Where the values of a metric lie. Moments are the population's; a metric that does not vary has no last two."""
 
     lowest: float
     highest: float
     mean: float
     median: float
-    midhinge: float
+    midhinge: float  # (Q1 + Q3) / 2
     sd: float
     skewness: float | None
-    kurtosis: float | None
+    kurtosis: float | None  # in excess of the normal distribution's
 
 
 def shape(values: Sequence[float] | Floats) -> Shape:
@@ -71,15 +64,12 @@ def shape(values: Sequence[float] | Floats) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation with its p by the usual formula, which takes every candidate to be independent, and an interval.
-
-    Attributes:
-        low, high: by resampling problems; None where none was asked for or nothing can be resampled.
-    """
+    """A correlation with its p by the usual formula, which takes every candidate to be independent, and an interval."""
 
     value: float
     p: float
     n: int
+    # `low`, `high`: by resampling problems; None where none was asked for or nothing can be resampled
     low: float | None = None
     high: float | None = None
 
@@ -191,17 +181,13 @@ def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Auc:
-    """The chance that a passing candidate has a larger value than a failing one, ties counting half.
-
-    Attributes:
-        low, high: counting problems; None where they cannot be told.
-        influence: what each problem adds to the estimate's error, for holding two metrics against each other.
-    """
+    """The chance that a passing candidate has a larger value than a failing one, ties counting half."""
 
     value: float
+    # `low`, `high`: counting problems; None where they cannot be told
     low: float | None
     high: float | None
-    influence: Floats
+    influence: Floats  # what each problem adds to the estimate's error, for holding two metrics against each other
 
 
 def auc(values: Sequence[float] | Floats, passed: Sequence[bool] | NDArray[np.bool_]) -> float | None:
@@ -273,8 +259,7 @@ def auc_difference_p(one: Auc, other: Auc) -> float:
 
 # --------------------------------------------------------------------------- between systems
 
-Means = Mapping[Hashable, float]
-"""A system's value of a metric on each problem that it attempted."""
+Means = Mapping[Hashable, float]  # a system's value of a metric on each problem that it attempted
 
 
 def ties(systems: Sequence[Means]) -> float | None:
@@ -347,10 +332,8 @@ def power(systems: Sequence[Means], test: Test) -> dict[tuple[int, int], float]:
 # ---- few models
 
 
-FEWEST = 4
-"""Models; with three, Fisher's interval does not exist and any order is likely by chance."""
-MOST_EXACT = 8
-"""Models for which every order can be tried."""
+FEWEST = 4  # models; with three, Fisher's interval does not exist and any order is likely by chance
+MOST_EXACT = 8  # models for which every order can be tried
 PROBLEM_DRAWS = 1000
 
 
@@ -407,8 +390,7 @@ def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str,
 # ---- thresholds
 
 
-Scored = tuple[float, bool]
-"""A value, and whether what it belongs to passed."""
+Scored = tuple[float, bool]  # a value, and whether what it belongs to passed
 CLUSTER_DRAWS = 1000
 
 

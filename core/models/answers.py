@@ -26,15 +26,11 @@ from rtc_inspector.core.syntax import parsed
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What one family of models puts around its thoughts.
-
-    Attributes:
-        needs_both: plain words, which are marks only where both stand in the answer.
-    """
+    """What one family of models puts around its thoughts."""
 
     opening: str
     closing: str
-    needs_both: bool = False
+    needs_both: bool = False  # plain words, which are marks only where both stand in the answer
 
 
 FORMATS = (
@@ -211,17 +207,11 @@ def without_marks_around(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What ends an answer besides the model itself.
+    """What ends an answer besides the model itself."""
 
-    Attributes:
-        stops: texts that end it; not part of it.
-        block: the lines of a file that it is; the first line outside ends it.
-        most_characters: after so many it is cut; 0 for no such limit.
-    """
-
-    stops: tuple[str, ...] = ()
-    block: Block | None = None
-    most_characters: int = 0
+    stops: tuple[str, ...] = ()  # texts that end it; not part of it
+    block: Block | None = None  # the lines of a file that it is; the first line outside ends it
+    most_characters: int = 0  # after so many it is cut; 0 for no such limit
 
 
 class TextStream:
@@ -236,8 +226,7 @@ class TextStream:
         self._ending, self._forms = ending, forms
         self._stops = [s for s in ending.stops if s]
         self._longest = max(map(len, self._stops), default=1)
-        self.text = ""
-        """Everything so far, stop text excluded."""
+        self.text = ""  # everything so far, stop text excluded
         self._given = self._looked = self._answer = 0
         self.thinking = thinking
         self.reason = ""
@@ -330,17 +319,13 @@ def _open(before: str, body: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered, without its thoughts.
-
-    Attributes:
-        prompt: what it answers to, with the `prefill` that it really was begun with: none where a server was asked in
-            turns, so that nothing is taken to be open that was not sent.
-        steps: what was taken off.
-    """
+    """What a model answered, without its thoughts."""
 
     text: str
+    # what it answers to, with the `prefill` that it really was begun with: none where a server was asked in turns, so
+    # that nothing is taken to be open that was not sent
     prompt: Prompt
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()  # what was taken off
 
 
 def answer_of(generation: Generation, prompt: Prompt, tag: str = "") -> Answer:

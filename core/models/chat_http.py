@@ -29,14 +29,11 @@ if TYPE_CHECKING:
 
     from httpx2 import Client, Response
 
-MOST_BYTES = 16 << 20
-"""An answer longer than this is refused, not kept in memory."""
+MOST_BYTES = 16 << 20  # an answer longer than this is refused, not kept in memory
 PIECE = 1 << 16
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
-SAID = 300
-"""Characters of a server's own words that a sentence repeats; a cut is marked."""
-GRACE = 1.0
-"""Seconds that one silence may last beyond the time of the whole exchange, which thus is what ends it."""
+SAID = 300  # characters of a server's own words that a sentence repeats; a cut is marked
+GRACE = 1.0  # seconds that one silence may last beyond the time of the whole exchange, which thus is what ends it
 LONGEST_WAIT, LONGEST_ASKED = 60.0, 86_400.0
 """Seconds between two tries at most, where a server asks for nothing, and where it does."""
 Hear = Callable[[str, str], bool]
@@ -45,21 +42,15 @@ Hear = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of a server.
-
-    Attributes:
-        thoughts: what the server sends apart as the model's reasoning.
-        thought_tokens: of `completion_tokens`; 0 when the server does not say.
-        model: what the server calls the model that answered; empty when it does not say.
-    """
+    """One answer of a server."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     finish_reason: str
-    model: str = ""
-    thoughts: str = ""
-    thought_tokens: int = 0
+    model: str = ""  # what the server calls the model that answered; empty when it does not say
+    thoughts: str = ""  # what the server sends apart as the model's reasoning
+    thought_tokens: int = 0  # of `completion_tokens`; 0 when the server does not say
 
 
 class HttpFailure(Exception):
@@ -442,8 +433,7 @@ def _count(value: Any) -> int:
 # ---- fields that a server takes
 
 
-RENAMED = {"max_tokens": "max_completion_tokens"}
-"""Fields that some servers know by another name only."""
+RENAMED = {"max_tokens": "max_completion_tokens"}  # fields that some servers know by another name only
 LEFT_OUT = {
     "top_k": "",
     "min_p": "",

@@ -23,8 +23,7 @@ from rtc_inspector.core.types import Report
 from rtc_inspector.core.waiting import Poll, no_poll
 
 CANCEL_PATIENCE = 1.0
-MOST_THREADS = 512
-"""Of ggml, which would crash with more."""
+MOST_THREADS = 512  # of ggml, which would crash with more
 
 
 class LocalModel:

@@ -24,15 +24,13 @@ NVIDIA, AMD, APPLE = "NVIDIA", "AMD", "Apple"
 FITTING = {NVIDIA: ("cuda", "vulkan"), AMD: ("vulkan", "hip"), APPLE: ("metal",)}
 """Backends of llama.cpp that use a maker's devices; the first is the one that `make demo GPU=...` builds for it."""
 AMD_VENDOR = "0x1002"
-LEAST_VRAM = 2 << 30
-"""Bytes of its own below which a device is a part of the processor, not worth a build."""
+LEAST_VRAM = 2 << 30  # bytes of its own below which a device is a part of the processor, not worth a build
 CHECKOUT = Path(__file__).parents[3]
 WITHOUT_EXTRA_BUFFERS = "without extra buffers"
 """Ends `ModelInfo.build` where weights are not packed anew for the processor, since the build crashes on those."""
 WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
 """Compilers' words for leaving out what crashes most often; docs/llama-cpp.md has the reports."""
-KEPT = 20
-"""Builds of llama.cpp of which it is remembered whether they crash."""
+KEPT = 20  # builds of llama.cpp of which it is remembered whether they crash
 
 
 # --------------------------------------------------------------------------- the processor
@@ -194,8 +192,7 @@ def _libraries() -> Path | None:
 # ---- memory
 
 
-COMPUTE = 256 << 20
-"""Bytes that llama.cpp's working buffers and the worker itself take, about."""
+COMPUTE = 256 << 20  # bytes that llama.cpp's working buffers and the worker itself take, about
 MEMINFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")
 UNKNOWN = 4 << 30

@@ -22,20 +22,13 @@ COMMON = "library"
 
 @dataclass(frozen=True, slots=True)
 class GgufEntry:
-    """One model file, or a folder that cannot be reached just now.
-
-    Attributes:
-        name: what people call it.
-        source: where it was found, e.g. `Ollama`.
-        header: None when `problem` says why it cannot be read.
-        problem: why it cannot be used; an embedding model has both a header and a problem.
-    """
+    """One model file, or a folder that cannot be reached just now."""
 
     path: Path
-    name: str
-    source: str
-    header: GgufHeader | None
-    problem: str = ""
+    name: str  # what people call it
+    source: str  # where it was found, e.g. `Ollama`
+    header: GgufHeader | None  # None when `problem` says why it cannot be read
+    problem: str = ""  # why it cannot be used; an embedding model has both a header and a problem
 
 
 def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:

@@ -16,10 +16,8 @@ from rtc_inspector.core.generation import PLAIN, Block, Fits, Message, Prompt
 from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
 from rtc_inspector.core.settings.words import words_of
 
-BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"
-"""The headings in the style `code`."""
-UNINFORMATIVE = "Edit."
-"""The utterance eps of the baseline."""
+BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"  # the headings in the style `code`
+UNINFORMATIVE = "Edit."  # the utterance eps of the baseline
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,15 +48,10 @@ class Native(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Batch sizes at which a row's numbers do not depend on its neighbours (found by `find_shape`).
+    """Batch sizes at which a row's numbers do not depend on its neighbours (found by `find_shape`)."""
 
-    Attributes:
-        prompt: prompt batches are padded to a multiple of this.
-        step: batches of one token a stream are padded to a multiple of this.
-    """
-
-    prompt: int
-    step: int
+    prompt: int  # prompt batches are padded to a multiple of this
+    step: int  # batches of one token a stream are padded to a multiple of this
 
     def whole_steps(self, streams: int) -> int:
         return max(1, -(-streams // self.step)) * self.step
@@ -64,13 +59,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One request as tokens.
-
-    Attributes:
-        thinks: the prompt has begun the model's thoughts for it.
-        thought_tokens: room for thoughts, beside `max_tokens` for the answer.
-        forms: in what form thoughts may come.
-    """
+    """One request as tokens."""
 
     id: str
     tokens: tuple[int, ...]
@@ -78,9 +67,9 @@ class Job:
     seed: int
     max_tokens: int
     ending: Ending = field(default_factory=Ending)
-    thinks: bool = False
-    thought_tokens: int = 0
-    forms: Sequence[Format] = FORMATS
+    thinks: bool = False  # the prompt has begun the model's thoughts for it
+    thought_tokens: int = 0  # room for thoughts, beside `max_tokens` for the answer
+    forms: Sequence[Format] = FORMATS  # in what form thoughts may come
 
     @property
     def room(self) -> int:
@@ -98,8 +87,7 @@ def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
     return list(firsts.values()), ids
 
 
-LONGEST_LOOP = 64
-"""Tokens of the longest passage whose repetition is looked for."""
+LONGEST_LOOP = 64  # tokens of the longest passage whose repetition is looked for
 LEAST_ROUNDS, LEAST_LOOPED = 4, 64
 """A passage must have come so often, and all of it be so many tokens long, to be a loop: code has rows of zeros."""
 
@@ -139,34 +127,24 @@ class Counters:
 # ---- sequences of the cache
 
 
-STEP = 32
-"""Prompt tokens a batch where the batch's shape must not vary."""
-WORTH_COPYING = 16
-"""Tokens from which on copying a cached prefix beats evaluating it."""
-SMALL_LOSS = 48
-"""Cached tokens that are not worth an idle row between busy streams."""
-DEAR_LOSS = 512
-"""Cached tokens that are worth more than one more row in each step."""
-FADING = 0.95
-"""What a cached token is still worth after one more request."""
+STEP = 32  # prompt tokens a batch where the batch's shape must not vary
+WORTH_COPYING = 16  # tokens from which on copying a cached prefix beats evaluating it
+SMALL_LOSS = 48  # cached tokens that are not worth an idle row between busy streams
+DEAR_LOSS = 512  # cached tokens that are worth more than one more row in each step
+FADING = 0.95  # what a cached token is still worth after one more request
 
 
 @dataclass(slots=True)
 class Stream:
-    """One sequence of the cache, and the job it serves.
-
-    Attributes:
-        held: tokens in the cache.
-        written, thoughts: tokens drawn for the job so far, and how many of them were thoughts.
-        clean: how many of them were evaluated as a prompt is, so that another prompt may build on them.
-    """
+    """One sequence of the cache, and the job it serves."""
 
     number: int
-    held: list[int] = field(default_factory=list)
-    clean: int = 0
+    held: list[int] = field(default_factory=list)  # tokens in the cache
+    clean: int = 0  # how many of them were evaluated as a prompt is, so that another prompt may build on them
     job: Job | None = None
     sampler: int = 0
     next_token: int = 0
+    # `written`, `thoughts`: tokens drawn for the job so far, and how many of them were thoughts
     written: int = 0
     thoughts: int = 0
     started: float = 0.0
@@ -253,14 +231,10 @@ def common_prefix(first: Sequence[int], second: Sequence[int], most: int) -> int
 # ---- scheduling
 
 
-LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS
-"""Tokens that tell whether an answer repeats itself."""
-MARGIN = 16
-"""Cache cells of a stream kept free for padding rows."""
-LEAST = 64
-"""Prompt tokens a batch at least, where the batch's shape may vary: smaller ones cost a tenth more."""
-MOST = 512
-"""Prompt tokens a batch at most."""
+LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS  # tokens that tell whether an answer repeats itself
+MARGIN = 16  # cache cells of a stream kept free for padding rows
+LEAST = 64  # prompt tokens a batch at least, where the batch's shape may vary: smaller ones cost a tenth more
+MOST = 512  # prompt tokens a batch at most
 
 
 class Engine:

@@ -32,8 +32,7 @@ _LABELLED = re.compile(r"\s*(?:\*\*|#+\s*)?\w+\s*:")
 BESIDE = re.compile(r"^(?:(?:def|class|async def|import|from)\b|@)", re.M)
 """Begins a definition or an import at the left edge."""
 TODO = re.compile(r"^\s*(?:#|//|--)\s*TODO\b", re.I)
-_SIGN = re.compile(r"\s*(?:#|//+|--)")
-"""Begins a line of a comment, in whichever language a model was asked."""
+_SIGN = re.compile(r"\s*(?:#|//+|--)")  # begins a line of a comment, in whichever language a model was asked
 _CODE_SIGN = re.compile(r"\w\(|[={};]|::|->")
 
 
@@ -429,19 +428,14 @@ NOT_CODE = frozenset({"bash", "sh", "shell", "console", "text", "txt", "plaintex
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """One code block: its content, its tag, and where it stands with its fences.
-
-    Attributes:
-        closed: it has an end of its own.
-        inline: it stands in the middle of a line of words.
-    """
+    """One code block: its content, its tag, and where it stands with its fences."""
 
     text: str
     tag: str
     start: int
     end: int
-    closed: bool = True
-    inline: bool = False
+    closed: bool = True  # it has an end of its own
+    inline: bool = False  # it stands in the middle of a line of words
 
 
 class _End(NamedTuple):

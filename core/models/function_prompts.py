@@ -19,8 +19,7 @@ from rtc_inspector.core.models.prompts import CODE
 
 CHAIN_VERSION = 1
 _A_FUNCTION = "A function of this chain"
-SUMMARY = "# Docstring:"
-"""Begins the words that a model adds below a function that it reads as plain code."""
+SUMMARY = "# Docstring:"  # begins the words that a model adds below a function that it reads as plain code
 _DESCRIBE = (
     "You document Python functions. Read the function and answer with the text of its docstring alone: what it takes, "
     "what it returns and what it does in special cases, so that somebody can write it again without seeing it. "
@@ -204,8 +203,7 @@ _TOKEN = re.compile(
 )
 _STATED = re.compile(r"\b(?:is|was|be|name|answer)\b:?\s*[`\"'*]+([^\W\d]\w*)")
 _MARKED = re.compile(r"[`\"'*]+([^\W\d]\w*)[`\"'*]+")
-_LEAST = 3
-"""Tokens around a name that must agree outside a code block: words of a sentence may do so by chance."""
+_LEAST = 3  # tokens around a name that must agree outside a code block: words of a sentence may do so by chance
 
 
 def mask_prompt(function: str, at: int, length: int, fits: Fits, style: str) -> Prompt:

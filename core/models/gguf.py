@@ -58,21 +58,14 @@ class _BrokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RawHeader:
-    """The header as it stands in one file.
-
-    Attributes:
-        arrays: number of values of each array, and the byte at which they begin, by key.
-        parameters: numbers in all tensors.
-        data_end: the byte after the last tensor whose type is known.
-        has_gap_mark: whether the vocabulary has the mark of a gap that a known family of models fills.
-    """
+    """The header as it stands in one file."""
 
     metadata: Mapping[str, Any]
-    arrays: Mapping[str, tuple[int, int]]
-    parameters: int
-    data_end: int
+    arrays: Mapping[str, tuple[int, int]]  # number of values of each array, and the byte at which they begin, by key
+    parameters: int  # numbers in all tensors
+    data_end: int  # the byte after the last tensor whose type is known
     file_size: int
-    has_gap_mark: bool
+    has_gap_mark: bool  # whether the vocabulary has the mark of a gap that a known family of models fills
 
 
 class _Cursor:
@@ -201,37 +194,23 @@ def _tensor(cursor: _Cursor) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """One model as its header describes it; a multi-part model is one.
-
-    Attributes:
-        parameters: numbers in all tensors.
-        quantization: name of the file type, e.g. `Q4_K_M`.
-        context_length: tokens it was trained for; 0 when unsaid.
-        chat_template: Jinja source, or None for a base model.
-        is_embedding: gives vectors, not text.
-        fim_tokens: token ids by place (`prefix`, `suffix`, `middle`); empty without fill-in-the-middle.
-        fills_gaps: whether the vocabulary has marks for fill-in-the-middle, named above or known by their texts.
-        kv_bytes: bytes of 16-bit key-value cache per token; 0 when the header does not say.
-        fixed_context: rotary factors depend on the window's size, so the window must not vary between runs.
-        files: the parts, in order.
-        file_bytes: of all parts.
-    """
+    """One model as its header describes it; a multi-part model is one."""
 
     path: Path
     name: str
     architecture: str
     kind: str
-    parameters: int
-    quantization: str
-    context_length: int
-    chat_template: str | None
-    is_embedding: bool
-    fim_tokens: dict[str, int]
-    fills_gaps: bool
-    kv_bytes: int
-    fixed_context: bool
-    files: tuple[Path, ...]
-    file_bytes: int
+    parameters: int  # numbers in all tensors
+    quantization: str  # name of the file type, e.g. `Q4_K_M`
+    context_length: int  # tokens it was trained for; 0 when unsaid
+    chat_template: str | None  # Jinja source, or None for a base model
+    is_embedding: bool  # gives vectors, not text
+    fim_tokens: dict[str, int]  # token ids by place (`prefix`, `suffix`, `middle`); empty without fill-in-the-middle
+    fills_gaps: bool  # whether the vocabulary has marks for fill-in-the-middle, named above or known by their texts
+    kv_bytes: int  # bytes of 16-bit key-value cache per token; 0 when the header does not say
+    fixed_context: bool  # rotary factors depend on the window's size, so the window must not vary between runs
+    files: tuple[Path, ...]  # the parts, in order
+    file_bytes: int  # of all parts
 
     @property
     def label(self) -> str:
@@ -369,10 +348,8 @@ UNKNOWN, CONTROL, ADDED = 2, 3, 4
 """Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""
 MARK = re.compile(r"<[|｜].+[|｜]>|</?(?:think|tool_call|tool_response)>")
 """Added tokens that steer a model; others are plain words, tags or white space, and are to be read as such."""
-JOINER = "\u2060"
-"""Word joiner: shows nothing and keeps what it stands in from being a special token."""
-LEAST = 3
-"""Characters below which a special token's text is no mark that somebody would write."""
+JOINER = "\u2060"  # word joiner: shows nothing and keeps what it stands in from being a special token
+LEAST = 3  # characters below which a special token's text is no mark that somebody would write
 
 
 @dataclass(frozen=True, slots=True)

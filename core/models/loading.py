@@ -35,22 +35,18 @@ from rtc_inspector.core.waiting import Poll, no_poll, patiently
 if TYPE_CHECKING:
     from rtc_inspector.core.models.embedder import GgufEmbedder
 
-PATIENCE = 10.0
-"""Seconds for a list that no model has to be asked for."""
+PATIENCE = 10.0  # seconds for a list that no model has to be asked for
 WINDOWS = ("n_ctx", "max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length")
 """Fields in which lists of models state it: llama-server; vLLM and SGLang; LM Studio; OpenRouter; Groq; Mistral."""
-OLLAMA_WINDOW = 4096
-"""Tokens that Ollama gives a model unless it is told otherwise."""
-LOADING = 120.0
-"""Seconds for a server to load a model, which the first sample would wait for else."""
+OLLAMA_WINDOW = 4096  # tokens that Ollama gives a model unless it is told otherwise
+LOADING = 120.0  # seconds for a server to load a model, which the first sample would wait for else
 LASTING = ("root", "owned_by", "max_model_len", "arch", "quantization", "meta")
 """What does not change as long as the same model is served; `created`, for one, is the time of the question."""
 OWNERS = {"library": OLLAMA, "llamacpp": LLAMA_SERVER, "vllm": "vLLM", "organization_owner": "LM Studio"}
 """Who a server says owns its models, by which it is known."""
 HANGING_UP = 1.0
 """Seconds in which a question ends that was given up; only a host that does not even refuse to talk takes longer."""
-NO_LIST = (404, 405, 501)
-"""What a server without a list of models answers."""
+NO_LIST = (404, 405, 501)  # what a server without a list of models answers
 
 
 def open_endpoint(

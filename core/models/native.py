@@ -24,8 +24,7 @@ from rtc_inspector.core.models.engine import Aborted, Row
 from rtc_inspector.core.models.process import Wire
 
 BATCH = 512
-PIECE = 256
-"""Bytes that nearly every token fits."""
+PIECE = 256  # bytes that nearly every token fits
 
 
 @cache

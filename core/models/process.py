@@ -27,8 +27,7 @@ from rtc_inspector.core.models.devices import (
 from rtc_inspector.core.waiting import Poll, next_of, no_poll
 
 Wire = dict[str, Any]
-HEARTBEAT = 2.0
-"""Seconds between signs of life of a worker that has nothing to say."""
+HEARTBEAT = 2.0  # seconds between signs of life of a worker that has nothing to say
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -62,10 +61,8 @@ def unpack_request(wire: Wire) -> Request:
 # ---- the process
 
 
-ENDED = "ended"
-"""Event put into the inbox when the process closed its pipe."""
-START_GRACE = 60.0
-"""Seconds more that the first sign of life may take: libraries are loaded before it."""
+ENDED = "ended"  # event put into the inbox when the process closed its pipe
+START_GRACE = 60.0  # seconds more that the first sign of life may take: libraries are loaded before it
 FAULTS = {"SIGSEGV", "SIGILL", "SIGBUS", "SIGFPE", "SIGABRT"}
 """Signals that a process brings upon itself; others are sent by somebody."""
 SILENCE = 120.0

@@ -31,17 +31,14 @@ from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.syntax import NEWLINE, indent_of
 from rtc_inspector.core.types import Span
 
-UNINFORMATIVE = "Implement."
-"""The utterance eps of the baseline; shown as `# TODO: Implement.`."""
+UNINFORMATIVE = "Implement."  # the utterance eps of the baseline; shown as `# TODO: Implement.`
 REGION_ROOM, DESCRIPTION_ROOM = 480, 600
 """Characters that a cut file leaves free at least, so that the cut does not depend on what is asked of its excerpt."""
 
 LEAST_ROOM, ROOM_FACTOR = 600, 4
 """An answer in the style `code` may be so many characters long, or so many times as long as what it replaces."""
-CODE = "code"
-"""The style in which a model goes on writing a file."""
-PAPER = "paper"
-"""The layout with the description in the file, where the RTC paper has it."""
+CODE = "code"  # the style in which a model goes on writing a file
+PAPER = "paper"  # the layout with the description in the file, where the RTC paper has it
 
 Ask = Callable[["Excerpt"], Prompt]
 
@@ -307,14 +304,10 @@ def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str
 
 # --------------------------------------------------------------------------- what is left of a file
 
-CUT = "..."
-"""Stands, as a comment, for lines that were left out."""
-LARGE = 24
-"""Lines from which on a compound statement is cut inside rather than dropped whole."""
-LEAST_TELLING = 12
-"""Characters from which on a line tells its place in a file."""
-HOME = 80
-"""Lines of a function or class at most for its regions to be shown in the same excerpt."""
+CUT = "..."  # stands, as a comment, for lines that were left out
+LARGE = 24  # lines from which on a compound statement is cut inside rather than dropped whole
+LEAST_TELLING = 12  # characters from which on a line tells its place in a file
+HOME = 80  # lines of a function or class at most for its regions to be shown in the same excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,18 +321,13 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is left of a file.
+    """What is left of a file."""
 
-    Attributes:
-        before, after: the lines around the region, without line ends.
-        cut: whether anything was left out.
-        share: of the characters outside the region, those that are shown, 0..1.
-    """
-
+    # `before`, `after`: the lines around the region, without line ends
     before: tuple[str, ...]
     after: tuple[str, ...]
-    cut: bool
-    share: float = 1.0
+    cut: bool  # whether anything was left out
+    share: float = 1.0  # of the characters outside the region, those that are shown, 0..1
 
 
 @dataclass(slots=True)

@@ -35,35 +35,23 @@ from rtc_inspector.core.waiting import next_of
 
 OLLAMA, LLAMA_SERVER = "Ollama", "llama-server"
 BEGIN = 8
-MOST = 64
-"""More at a time than this is asked only of a server whose user says so."""
-GAIN = 1.15
-"""How much more must come of twice as many requests to be worth it."""
-SETTLED_FOR = 16
-"""Rounds after which it is tried again whether more would bring more."""
+MOST = 64  # more at a time than this is asked only of a server whose user says so
+GAIN = 1.15  # how much more must come of twice as many requests to be worth it
+SETTLED_FOR = 16  # rounds after which it is tried again whether more would bring more
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One model of a server.
-
-    Attributes:
-        said: what the server says of it, as text: another model under the same name reads otherwise, as far as the
-            server tells.
-        window: tokens it takes at most; 0 when unsaid.
-        parameters: 0 when unsaid.
-        kind: which program the server is, as far as it can be told.
-        slots: requests that it works on at a time; 0 when unsaid.
-        made_for: tokens that the model was made for, of which the server may give it fewer; 0 when unsaid.
-    """
+    """One model of a server."""
 
     name: str
+    # what the server says of it, as text: another model under the same name reads otherwise, as far as the server tells
     said: str = ""
-    window: int = 0
-    parameters: int = 0
-    kind: str = ""
-    slots: int = 0
-    made_for: int = 0
+    window: int = 0  # tokens it takes at most; 0 when unsaid
+    parameters: int = 0  # 0 when unsaid
+    kind: str = ""  # which program the server is, as far as it can be told
+    slots: int = 0  # requests that it works on at a time; 0 when unsaid
+    made_for: int = 0  # tokens that the model was made for, of which the server may give it fewer; 0 when unsaid
 
 
 class Gate:
@@ -135,21 +123,16 @@ class Gate:
         self._full = True
 
 
-CHARACTERS_PER_TOKEN = 2.5
-"""For source code, on the safe side: the endpoint does not count for us."""
+CHARACTERS_PER_TOKEN = 2.5  # for source code, on the safe side: the endpoint does not count for us
 TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
 FIRST_WAIT = 1.0
-LEAST_HELD = 2000
-"""Characters of a prompt that is held against the tokens read of it: of a shorter one nothing is cut."""
-MOST_PER_TOKEN = 8
-"""Characters that a token of code never has in the mean."""
-GAP = "<GAP>"
-"""Stands in the record for what the model is to fill."""
+LEAST_HELD = 2000  # characters of a prompt that is held against the tokens read of it: of a shorter one nothing is cut
+MOST_PER_TOKEN = 8  # characters that a token of code never has in the mean
+GAP = "<GAP>"  # stands in the record for what the model is to fill
 PROBE_SECONDS = 20.0
-PROBE_LEFT = 64
-"""Tokens of a window that the server's own template is left."""
+PROBE_LEFT = 64  # tokens of a window that the server's own template is left
 LEAST_WINDOW = 512
 LENGTH_REFUSED = (400, 413, 422, 500)
 STATED_WINDOW = re.compile(r"(?:context|window|maximum|n_ctx)[^.\d]{0,60}?(\d[\d,]{2,})", re.IGNORECASE)

@@ -24,29 +24,19 @@ from rtc_inspector.resources import text as resource_text
 # --------------------------- what calibrating found
 
 
-KEPT = 500
-"""Models whose calibration stays; those that were not used for longest go first."""
-SET_VERSION = 1
-"""Goes up with every change of the functions in `resources/calibration`."""
+KEPT = 500  # models whose calibration stays; those that were not used for longest go first
+SET_VERSION = 1  # goes up with every change of the functions in `resources/calibration`
 
 
 @dataclass(frozen=True, slots=True)
 class StyleScore:
-    """One style on the calibration set.
+    """One style on the calibration set."""
 
-    Attributes:
-        style: `chat`, `completion`, `code` or `fim`, as a run is told.
-        passed: functions whose code, written again from the model's own description, passed their tests.
-        baseline: those that passed when written from the uninformative utterance.
-        functions: in the set.
-        tokens: read and written for all of it.
-    """
-
-    style: str
-    passed: int
-    baseline: int
-    functions: int
-    tokens: int
+    style: str  # `chat`, `completion`, `code` or `fim`, as a run is told
+    passed: int  # functions whose code, written again from the model's own description, passed their tests
+    baseline: int  # those that passed when written from the uninformative utterance
+    functions: int  # in the set
+    tokens: int  # read and written for all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +101,16 @@ def _shipped() -> Sequence[Calibration]:
 
 
 STYLES = described(ModelSettings)["prompt_style"].about.choices
-SMALL = 256 << 20
-"""Bytes of a file that is hashed in a fraction of a second."""
+SMALL = 256 << 20  # bytes of a file that is hashed in a fraction of a second
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenStyle:
-    """How one model is asked.
+    """How one model is asked."""
 
-    Attributes:
-        forward: for descriptions: `chat`, `completion` or `code`.
-        backward: for code: the same, or fill-in-the-middle.
-        calibration: what the choice rests on; empty where it was told or guessed.
-    """
-
-    forward: str
-    backward: str
-    calibration: str = ""
+    forward: str  # for descriptions: `chat`, `completion` or `code`
+    backward: str  # for code: the same, or fill-in-the-middle
+    calibration: str = ""  # what the choice rests on; empty where it was told or guessed
 
 
 def possible_styles(header: GgufHeader) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ from rtc_inspector.core.generation import Infill, Message, is_plain
 from rtc_inspector.core.models.answers import FORMATS, Format, begun_by
 from rtc_inspector.core.models.gguf import without_marks
 
-COMPLETION_STOP = "\n### "
-"""Ends an answer in the completion style: the next question would start so."""
+COMPLETION_STOP = "\n### "  # ends an answer in the completion style: the next question would start so
 
 
 class Renderer:

@@ -26,15 +26,11 @@ from rtc_inspector.core.models.native import NativeModel, VectorSession, loading
 from rtc_inspector.core.models.process import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
 from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
 
-WINDOW_STEP = 1024
-"""Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
-STREAMS = 10
-"""A wave of two regions writes eight samples at a time; two more keep what the other pass has read."""
-SHARE = 0.25
-"""Of the memory that is free after loading: what the key-value cache may take."""
+WINDOW_STEP = 1024  # windows are opened in multiples of this many tokens, as large as the requests at hand need
+STREAMS = 10  # a wave of two regions writes eight samples at a time; two more keep what the other pass has read
+SHARE = 0.25  # of the memory that is free after loading: what the key-value cache may take
 LEAST_CACHE = 256 << 20
-Send = Callable[..., None]
-"""Writes one event: its name, and its values by theirs."""
+Send = Callable[..., None]  # writes one event: its name, and its values by theirs
 
 
 class Session:

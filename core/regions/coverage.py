@@ -98,15 +98,12 @@ class _Trace:
 
 @dataclass(frozen=True, slots=True)
 class StatementMap:
-    """Lines (1-based) seen as statements.
+    """Lines (1-based) seen as statements."""
 
-    Attributes:
-        first_line: line -> first line of the innermost statement, or clause with a header of its own, around it.
-        executable: first lines of those that the compiler made code for (none for `global` or dead code), save those
-            that are only a string, as some versions of Python run such a line and others do not.
-    """
-
+    # line -> first line of the innermost statement, or clause with a header of its own, around it
     first_line: dict[int, int]
+    # first lines of those that the compiler made code for (none for `global` or dead code), save those that are only a
+    # string, as some versions of Python run such a line and others do not
     executable: frozenset[int]
     function_bodies: tuple[tuple[int, int], ...]
 
@@ -160,8 +157,7 @@ def _strings(tree: ast.Module) -> Iterator[int]:
 # --------------------------------------------------------------------------- kept for later
 # So that one can see later what a project that was sampled had to draw from.
 
-_KEPT = 50
-"""Maps that stay; the oldest go first."""
+_KEPT = 50  # maps that stay; the oldest go first
 
 
 def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:

@@ -27,8 +27,7 @@ from libcst.metadata import (
 from rtc_inspector.core import syntax
 from rtc_inspector.core.types import Span
 
-TREES_KEPT = 16
-"""A tree with its metadata takes a few hundred times the room of its text."""
+TREES_KEPT = 16  # a tree with its metadata takes a few hundred times the room of its text
 _WORD = re.compile(r"\w+")
 _DOCTEST_KEYWORD = re.compile(r"[(,]\s*(\w+)\s*=(?!=)")
 Node = TypeVar("Node", bound=cst.CSTNode)

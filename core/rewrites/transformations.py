@@ -161,8 +161,7 @@ _KINDS = cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Expr
 """The only statements that are moved: others leave the block, bind modules or talk about names."""
 _WAITS = cst.Await | cst.Yield | cst.NamedExpr
 _LOOPS = cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
-_STATE = cst.Attribute | cst.Subscript | _LOOPS
-"""Expressions that may read an object which the other statement changes."""
+_STATE = cst.Attribute | cst.Subscript | _LOOPS  # expressions that may read an object which the other statement changes
 _CONSTANTS = frozenset({"True", "False", "None"})
 _PURE = frozenset(
     {"abs", "all", "any", "bool", "bytes", "chr", "dict", "divmod", "float", "frozenset", "int", "isinstance", "len"}
@@ -296,8 +295,7 @@ def _acts(parsed: Parsed, line: cst.SimpleStatementLine, names: _Names) -> bool:
 
 # --------------------------------------------------------------------------- permute positional parameters
 
-_BOUND = frozenset({"staticmethod", "classmethod"})
-"""Decorators that leave the parameters as they are."""
+_BOUND = frozenset({"staticmethod", "classmethod"})  # decorators that leave the parameters as they are
 _ACTS = cst.Call | cst.Await | cst.Yield | cst.NamedExpr | cst.GeneratorExp
 _COMMON = frozenset(
     name for kind in (object, str, bytes, list, dict, set, tuple, int, float, complex) for name in dir(kind)
@@ -500,8 +498,7 @@ def identity(program: Program, path: str, start: int, seed: int) -> Rewritten | 
     return Rewritten({})
 
 
-CHANCE = 0.3
-"""That a line is added between two statements."""
+CHANCE = 0.3  # that a line is added between two statements
 WORDS = ("debug", "here", "checkpoint", "reached", "trace", "step")
 _LEAVES = cst.Return | cst.Raise | cst.Break | cst.Continue
 _SHOWS_ITSELF = frozenset({"__str__", "__repr__", "__format__"})

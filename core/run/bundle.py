@@ -52,10 +52,8 @@ from rtc_inspector.core.trips.files import project_for
 
 VERSION = 2
 DATABASE, RECORD, SOURCE = "run.sqlite", "bundle.json", "source"
-MOST_BYTES = 8 << 30
-"""Of what a bundle unpacks to: more is a slip, or meant to fill the disk."""
-NAMED = 5
-"""Changed parts that are named."""
+MOST_BYTES = 8 << 30  # of what a bundle unpacks to: more is a slip, or meant to fill the disk
+NAMED = 5  # changed parts that are named
 _PROMPT = "(SELECT min(s.id) FROM samples s WHERE s.prompt_hash = prompts.hash)"
 _OF_ITEMS = "item_id IN (SELECT value FROM json_each(:items))"
 _OF_SAMPLES = f"sample_id IN (SELECT id FROM samples WHERE {_OF_ITEMS})"
@@ -79,24 +77,17 @@ _GOING_ON = {"runs": {"status", "ended_at", "problems", "available", "models", "
 
 @dataclass(frozen=True)
 class Contents:
-    """What a bundle of a run would hold.
-
-    Attributes:
-        root: the folder that the files are below; of a single file the folder it is in.
-        files: paths relative to it.
-        size: their bytes.
-        commits: those of a history that are in the files; `prefix` leads from its top to the project.
-        left_out: why there is no source, a sentence; empty where there is.
-    """
+    """What a bundle of a run would hold."""
 
     run: RunRow
     settings: RunSettings
-    root: Path
-    files: tuple[str, ...]
-    size: int
+    root: Path  # the folder that the files are below; of a single file the folder it is in
+    files: tuple[str, ...]  # paths relative to it
+    size: int  # their bytes
+    # those of a history that are in the files; `prefix` leads from its top to the project
     commits: tuple[str, ...] = ()
     prefix: str = ""
-    left_out: str = ""
+    left_out: str = ""  # why there is no source, a sentence; empty where there is
 
 
 @contextmanager

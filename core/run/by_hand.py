@@ -29,10 +29,8 @@ from rtc_inspector.core.waiting import patiently
 
 TAKEN = frozenset({"model", "commit", "comment", "rewrite"})
 """Authors that stand for the models, for words that came with an item, and for transformations."""
-NOBODY = "human"
-"""The author of words whose writer gave no name."""
-NAME = "tried by hand"
-"""Of a run made only to hold what a person tried."""
+NOBODY = "human"  # the author of words whose writer gave no name
+NAME = "tried by hand"  # of a run made only to hold what a person tried
 
 
 def describe(run_id: int, item_id: int, text: str, author: str, store: Store, emit: Emit, control: Control) -> None:

@@ -21,8 +21,7 @@ from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
 from rtc_inspector.resources import path as resource
 
-DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120
-"""Room for answers about functions of a few lines."""
+DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120  # room for answers about functions of a few lines
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,12 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """One candidate.
-
-    Attributes:
-        chance: its share of this file's weights (RTC paper, Sec. 4.2); 0 where it cannot be drawn or nobody knows.
-        why: its fate in words.
-    """
+    """One candidate."""
 
     region: Region
     fate: Fate
-    chance: float
-    why: str
+    chance: float  # its share of this file's weights (RTC paper, Sec. 4.2); 0 where it cannot be drawn or nobody knows
+    why: str  # its fate in words
 
 
 def considered(

@@ -27,35 +27,24 @@ from rtc_inspector.core.types import Form
 if TYPE_CHECKING:
     from rtc_inspector.core.run.opening import Emit
 
-NEWEST = 3
-"""Runs that are measured by: a machine does not stay what it was."""
+NEWEST = 3  # runs that are measured by: a machine does not stay what it was
 
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What a run comes to.
+    """What a run comes to."""
 
-    Attributes:
-        made: by role, samples at most, if as many items are admitted as are wanted.
-        tokens: read and written; None, as all that follows, where no such run was made before.
-        seconds, low, high: from the first region drawn to the last verdict, and the range of the runs measured by.
-        runs: how many those are.
-        like: whether they had the same number of samples a region, and the same limits.
-        measured: samples that this rests on.
-        money: by the prices of the servers; None where none was given.
-        trial: whether it rests on a trial of one item, since no such run was made.
-    """
-
-    made: Mapping[str, int]
-    tokens: int | None = None
+    made: Mapping[str, int]  # by role, samples at most, if as many items are admitted as are wanted
+    tokens: int | None = None  # read and written; None, as all that follows, where no such run was made before
+    # `seconds`, `low`, `high`: from the first region drawn to the last verdict, and the range of the runs measured by
     seconds: float | None = None
     low: float | None = None
     high: float | None = None
-    runs: int = 0
-    like: bool = True
-    measured: int = 0
-    trial: bool = False
-    money: float | None = None
+    runs: int = 0  # how many those are
+    like: bool = True  # whether they had the same number of samples a region, and the same limits
+    measured: int = 0  # samples that this rests on
+    trial: bool = False  # whether it rests on a trial of one item, since no such run was made
+    money: float | None = None  # by the prices of the servers; None where none was given
 
     @property
     def samples(self) -> int:
@@ -169,8 +158,7 @@ def _count(number: int) -> str:
     return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
 
 
-LONGEST = 60.0
-"""Seconds that the models are given from the item's admission on; what came by then is gone by."""
+LONGEST = 60.0  # seconds that the models are given from the item's admission on; what came by then is gone by
 
 
 def try_pace(

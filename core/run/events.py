@@ -48,8 +48,7 @@ class SampleReady:
     parent_id: int | None
     sample: SampleRow
     change: int = 0
-    again: bool = False
-    """Whether it takes the place of one that failed."""
+    again: bool = False  # whether it takes the place of one that failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,7 @@ class VerdictReady:
     verdict_id: int
     verdict: VerdictRow
     change: int = 0
-    counted: bool = True
-    """Whether the sample counts in the run's figures."""
+    counted: bool = True  # whether the sample counts in the run's figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,28 +122,19 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The end of a run.
-
-    Attributes:
-        status: `finished`, `incomplete` (not everything could be evaluated), `interrupted` or `failed`.
-        measures: the run's figures by name, each with its 95 % interval.
-        problems: what could not be evaluated, a sentence each.
-        not_asked: how many tests that pass under plain pytest judged nothing; empty where all did.
-        remarks: what is to be known of the figures, as lists of runs say it.
-        answers: how what models answered could be read.
-        seconds: where the time went: `opening` (models, project, what its tests show), `items` (drawn and admitted),
-            `samples` (written and judged).
-    """
+    """The end of a run."""
 
     run_id: int
-    status: str
-    measures: Mapping[str, Estimate]
+    status: str  # `finished`, `incomplete` (not everything could be evaluated), `interrupted` or `failed`
+    measures: Mapping[str, Estimate]  # the run's figures by name, each with its 95 % interval
     items: int
     samples: int
-    problems: tuple[str, ...] = field(default=())
-    not_asked: str = ""
-    remarks: tuple[str, ...] = ()
-    answers: Answers = field(default_factory=Answers)
+    problems: tuple[str, ...] = field(default=())  # what could not be evaluated, a sentence each
+    not_asked: str = ""  # how many tests that pass under plain pytest judged nothing; empty where all did
+    remarks: tuple[str, ...] = ()  # what is to be known of the figures, as lists of runs say it
+    answers: Answers = field(default_factory=Answers)  # how what models answered could be read
+    # where the time went: `opening` (models, project, what its tests show), `items` (drawn and admitted), `samples`
+    # (written and judged)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -44,26 +44,18 @@ def _place(step: Step) -> _Place:
 
 @dataclass(eq=False)
 class Work:
-    """An admitted item and what this part of the run has done on it.
-
-    Attributes:
-        begun: samples of it are stored, which are to be read before it is worked on.
-        tree: its samples, while it is worked on.
-        made: role, parent and index of each step that was made, whatever came of it: what failed is named again by the
-            trip, and made again when the run is resumed, not at once.
-        asked: the same of steps that a model is working on.
-        judging: how many verdicts are awaited.
-        idle: the trip had nothing to make when it was last asked, and nothing was stored since.
-    """
+    """An admitted item and what this part of the run has done on it."""
 
     item_id: int
     item: Item
-    begun: bool = True
-    tree: Tree = field(default_factory=Tree)
+    begun: bool = True  # samples of it are stored, which are to be read before it is worked on
+    tree: Tree = field(default_factory=Tree)  # its samples, while it is worked on
+    # role, parent and index of each step that was made, whatever came of it: what failed is named again by the trip,
+    # and made again when the run is resumed, not at once
     made: set[_Place] = field(default_factory=set)
-    asked: set[_Place] = field(default_factory=set)
-    judging: int = 0
-    idle: bool = False
+    asked: set[_Place] = field(default_factory=set)  # the same of steps that a model is working on
+    judging: int = 0  # how many verdicts are awaited
+    idle: bool = False  # the trip had nothing to make when it was last asked, and nothing was stored since
 
 
 @dataclass(frozen=True)

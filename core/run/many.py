@@ -48,19 +48,12 @@ from rtc_inspector.core.types import Item
 
 @dataclass
 class SeriesFinished:
-    """How a series, or a single run, ended.
+    """How a series, or a single run, ended."""
 
-    Attributes:
-        runs: those that this call worked on.
-        ranked: ids of all stored runs of the series; empty for a single run.
-        problems: models that could not be run, a sentence each.
-        stopped: whether it was stopped before its end.
-    """
-
-    runs: list[RunFinished] = field(default_factory=list)
-    ranked: list[int] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    stopped: bool = False
+    runs: list[RunFinished] = field(default_factory=list)  # those that this call worked on
+    ranked: list[int] = field(default_factory=list)  # ids of all stored runs of the series; empty for a single run
+    problems: list[str] = field(default_factory=list)  # models that could not be run, a sentence each
+    stopped: bool = False  # whether it was stopped before its end
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> SeriesFinished:

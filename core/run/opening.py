@@ -34,13 +34,10 @@ from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.protocol import Opened, Step, Trip, check_source, opener
 from rtc_inspector.core.types import Item, Notify, Report
 
-LOCKED_NOTICE_SECONDS = 30.0
-"""Time between two notices of a database that another program keeps locked."""
+LOCKED_NOTICE_SECONDS = 30.0  # time between two notices of a database that another program keeps locked
 
-FIRST_ANSWERS = 8
-"""Answers of a new run none of which says anything, after which it is held."""
-ENOUGH_ANSWERS = 20
-"""Answers from which on shares of them are worth a notice while the run goes on."""
+FIRST_ANSWERS = 8  # answers of a new run none of which says anything, after which it is held
+ENOUGH_ANSWERS = 20  # answers from which on shares of them are worth a notice while the run goes on
 
 Emit = Callable[[Event], None]
 
@@ -66,8 +63,7 @@ class Caller:
         self.control.on_stop(model.cancel)
 
 
-Made = Callable[[str, Step], Sample | None]
-"""By an item's key and a step on it."""
+Made = Callable[[str, Step], Sample | None]  # by an item's key and a step on it
 
 
 @dataclass(frozen=True)
@@ -102,16 +98,7 @@ class Parts:
 
 @dataclass
 class Run:
-    """A run's id and settings, its parts, and where its results go.
-
-    Attributes:
-        problems: what could not be evaluated, a sentence each; makes the run `incomplete`.
-        remarks: what to keep in mind of how its items were drawn; stored with the problems, and no problem.
-        known: items that another run of the same series drew, by key: they are not drawn and tried again.
-        heard: how the answers of this part of the run could be read.
-        made: gives a sample that another run of the series has, so that no model is asked for it again.
-        seconds: where its time went: `opening`, `items`, `samples`.
-    """
+    """A run's id and settings, its parts, and where its results go."""
 
     id: int
     settings: RunSettings
@@ -119,12 +106,16 @@ class Run:
     store: Store
     emit: Emit
     control: Control
+    # what could not be evaluated, a sentence each; makes the run `incomplete`
     problems: list[str] = field(default_factory=list)
+    # what to keep in mind of how its items were drawn; stored with the problems, and no problem
     remarks: list[str] = field(default_factory=list)
+    # items that another run of the same series drew, by key: they are not drawn and tried again
     known: Mapping[str, Item] = field(default_factory=dict)
+    # gives a sample that another run of the series has, so that no model is asked for it again
     made: Made = lambda key, step: None
-    heard: Heard = field(default_factory=lambda: Heard())
-    seconds: dict[str, float] = field(default_factory=dict)
+    heard: Heard = field(default_factory=lambda: Heard())  # how the answers of this part of the run could be read
+    seconds: dict[str, float] = field(default_factory=dict)  # where its time went: `opening`, `items`, `samples`
 
     def __post_init__(self) -> None:
         # A backup or another program's open transaction must not cost a run of a night.
@@ -133,19 +124,14 @@ class Run:
 
 @dataclass
 class Heard:
-    """Counts the answers of one part of a run that could not be read, and says when they are too many.
-
-    Attributes:
-        fresh: the run had none before, so that its first ones may hold it: who resumes it has been told.
-        lost: whether each answer was empty or, of a model that is asked in turns, cut. One that writes a file on goes
-            on by nature until it is cut.
-        told: of which shares a notice was given.
-    """
+    """Counts the answers of one part of a run that could not be read, and says when they are too many."""
 
     answers: Answers = field(default_factory=Answers)
-    fresh: bool = True
+    fresh: bool = True  # the run had none before, so that its first ones may hold it: who resumes it has been told
+    # whether each answer was empty or, of a model that is asked in turns, cut. One that writes a file on goes on by
+    # nature until it is cut
     lost: int = 0
-    told: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)  # of which shares a notice was given
 
     def take(self, sample: Sample, form: str, in_turns: bool) -> Iterator[str]:
         """Count one answer, and yield each notice for which it is time.

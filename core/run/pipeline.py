@@ -27,8 +27,7 @@ from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.protocol import ChoosesNext, KnowsHowMany
 from rtc_inspector.core.types import Item
 
-AHEAD = 2
-"""Items at a time for each host of a cluster."""
+AHEAD = 2  # items at a time for each host of a cluster
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:

@@ -30,26 +30,19 @@ from rtc_inspector.core.trips.pool import in_order
 from rtc_inspector.core.trips.protocol import Ask, Step, read
 from rtc_inspector.core.types import Form, Item, Verdict
 
-ROUNDING = 1e-9
-"""By which a measure may differ where sums are taken in another order."""
+ROUNDING = 1e-9  # by which a measure may differ where sums are taken in another order
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of one sample.
-
-    Attributes:
-        what: the sample in words.
-        text: whether the same text was drawn; None where no model made it, or it could not be asked for again.
-        verdict: whether the verdict is the same; None where there was none, or it could not be judged again.
-        notes: what differs, a phrase each.
-    """
+    """What became of one sample."""
 
     sample_id: int
-    what: str
+    what: str  # the sample in words
+    # whether the same text was drawn; None where no model made it, or it could not be asked for again
     text: bool | None
-    verdict: bool | None
-    notes: tuple[str, ...] = ()
+    verdict: bool | None  # whether the verdict is the same; None where there was none, or it could not be judged again
+    notes: tuple[str, ...] = ()  # what differs, a phrase each
 
     @property
     def same(self) -> bool:
@@ -68,19 +61,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """All samples, and what differs in the environment.
-
-    Attributes:
-        figures: how many measures of items were made again from what is stored.
-        measures: those that are stored otherwise.
-        changed: what is not as it was bundled, a sentence; empty where all is, or the run is in no bundle.
-    """
+    """All samples, and what differs in the environment."""
 
     samples: tuple[Replayed, ...]
     environment: tuple[Difference, ...]
-    figures: int = 0
-    measures: tuple[Difference, ...] = ()
-    changed: str = ""
+    figures: int = 0  # how many measures of items were made again from what is stored
+    measures: tuple[Difference, ...] = ()  # those that are stored otherwise
+    changed: str = ""  # what is not as it was bundled, a sentence; empty where all is, or the run is in no bundle
 
     @property
     def same(self) -> bool:

@@ -25,8 +25,7 @@ from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.types import SIGNATURE, Report
 
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
-TEXTS_HELD = 10_000
-"""Candidates whose texts are held at a time."""
+TEXTS_HELD = 10_000  # candidates whose texts are held at a time
 PERTURBED = ("edit_sim", "chrf", "bleu", "codebleu", CRYSTAL)
 
 

@@ -40,25 +40,18 @@ _Make = Callable[[ModelInfo, Fits], Prompt]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One question and its answer.
+    """One question and its answer."""
 
-    Attributes:
-        asked: what for, and in which style.
-        came: what the model wrote; thoughts that the server sends apart stand in `thoughts`.
-        read: what a run would take for its answer; `steps`: how.
-        error: why there is no answer.
-    """
-
-    asked: str
-    came: str = ""
+    asked: str  # what for, and in which style
+    came: str = ""  # what the model wrote; thoughts that the server sends apart stand in `thoughts`
     thoughts: str = ""
-    read: str = ""
+    read: str = ""  # what a run would take for its answer; `steps`: how
     steps: tuple[str, ...] = ()
     finish_reason: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
-    error: str = ""
+    error: str = ""  # why there is no answer
 
     @property
     def speed(self) -> float:
@@ -68,22 +61,14 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was found out about a model behind a server.
-
-    Attributes:
-        server: the program, as far as it can be told.
-        window: tokens that a run would use.
-        at_a_time: requests that a run would begin with.
-        refused: what it does not take, as a run records it.
-        notices: what a run would say.
-    """
+    """What was found out about a model behind a server."""
 
     name: str
-    server: str
-    window: int
-    at_a_time: int
-    refused: str
-    notices: tuple[str, ...]
+    server: str  # the program, as far as it can be told
+    window: int  # tokens that a run would use
+    at_a_time: int  # requests that a run would begin with
+    refused: str  # what it does not take, as a run records it
+    notices: tuple[str, ...]  # what a run would say
     tried: tuple[Tried, ...]
 
 

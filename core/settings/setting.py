@@ -21,8 +21,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.settings.words import read_words
 
-MOST = 1_000_000_000
-"""More of anything is a slip, and what stores or measures it might not hold the number."""
+MOST = 1_000_000_000  # more of anything is a slip, and what stores or measures it might not hold the number
 Form = Literal["", "file", "folder", "program", "day", "ending", "json", "words"]
 SIGNS: Mapping[Form, str] = {
     **{"file": "FILE", "folder": "FOLDER", "program": "EXE", "day": "DATE"},
@@ -35,47 +34,32 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is said of a field besides its type and default.
+    """What is said of a field besides its type and default."""
 
-    Attributes:
-        help: what it says, a phrase without the default.
-        label: of its row in the run dialog; empty: no row of its own, some other field edits it.
-        option: its name on the command line where that is not the field's own; `-` where none is its own. The option of
-            a switch that is on by default turns it off.
-        sign: the name of the value in `--help`, where its form does not tell.
-        least, most: bounds of a number, both allowed.
-        below: path of a number that it may not exceed.
-        choices: the values there are, with words for each.
-        unset: what no value means (None, an empty text or list).
-        form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), the
-            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), a `json`
-            object, or the `words` of prompts (the text of a file, or its name).
-        names: texts that are no file though the form is `file`.
-        same_row: words before the field where it shares the row of the field before it.
-        needs: path of the switch without which it says nothing; whoever gives its option turns that on.
-        unless: path of a setting beside which it says nothing.
-        resumable: says how fast a run goes, not what comes of it: it may be another one when the run is resumed.
-        rare: shown in the dialog only among all settings.
-        cautions: by value, what is dangerous about it.
-    """
-
-    help: str
-    label: str = ""
+    help: str  # what it says, a phrase without the default
+    label: str = ""  # of its row in the run dialog; empty: no row of its own, some other field edits it
+    # its name on the command line where that is not the field's own; `-` where none is its own. The option of a switch
+    # that is on by default turns it off
     option: str = ""
-    sign: str = ""
+    sign: str = ""  # the name of the value in `--help`, where its form does not tell
+    # `least`, `most`: bounds of a number, both allowed
     least: float = 1
     most: float = MOST
-    below: str = ""
-    choices: Mapping[str, str] = field(default_factory=dict)
-    unset: str = ""
+    below: str = ""  # path of a number that it may not exceed
+    choices: Mapping[str, str] = field(default_factory=dict)  # the values there are, with words for each
+    unset: str = ""  # what no value means (None, an empty text or list)
+    # how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), the `ending` of a
+    # file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), a `json` object, or the `words` of
+    # prompts (the text of a file, or its name)
     form: Form = ""
-    names: tuple[str, ...] = ()
-    same_row: str = ""
-    needs: str = ""
-    unless: str = ""
+    names: tuple[str, ...] = ()  # texts that are no file though the form is `file`
+    same_row: str = ""  # words before the field where it shares the row of the field before it
+    needs: str = ""  # path of the switch without which it says nothing; whoever gives its option turns that on
+    unless: str = ""  # path of a setting beside which it says nothing
+    # says how fast a run goes, not what comes of it: it may be another one when the run is resumed
     resumable: bool = False
-    rare: bool = False
-    cautions: Mapping[str, str] = field(default_factory=dict)
+    rare: bool = False  # shown in the dialog only among all settings
+    cautions: Mapping[str, str] = field(default_factory=dict)  # by value, what is dangerous about it
 
 
 def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
@@ -87,8 +71,7 @@ def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
     return declare
 
 
-setting = _field_of(Setting)
-"""A field of a settings class: its default, then what `Setting` takes."""
+setting = _field_of(Setting)  # a field of a settings class: its default, then what `Setting` takes
 
 
 def part(settings: type[T], title: str) -> T:

@@ -17,8 +17,7 @@ from typing import Any
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.resources import text as resource_text
 
-OPTIONAL = frozenset({"first", "last", "where", "fence", "begin", "end"})
-"""Placeholders that a question may leave out."""
+OPTIONAL = frozenset({"first", "last", "where", "fence", "begin", "end"})  # placeholders that a question may leave out
 EDITED = {
     "system": "What the model is told first",
     "forward.question": "Asking for a description",

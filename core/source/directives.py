@@ -38,30 +38,21 @@ _REMEDY = (
 )
 _EXAMPLES = re.compile(r"(?im)^[ \t]*(?:>>>|(?:for )?examples?\b[^\n]{0,40}:?[ \t]*$)")
 _HOLE = "pass"
-_BEGINNING = 1 << 16
-"""Bytes in which a file's first directive stands."""
+_BEGINNING = 1 << 16  # bytes in which a file's first directive stands
 
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One thing that a person asked for.
+    """One thing that a person asked for."""
 
-    Attributes:
-        key: its name in the file; unique there.
-        words: the directive.
-        problem: the program with its body, a single `pass` where nobody gave a reference. Its `entry` is empty where
-            no head of the function was given: then the whole program is to be written.
-        header: the lines of the function above its body, decorators included; empty as above.
-        tested: whether tests came with it.
-        solved: whether a reference came with it, which has to pass those tests.
-    """
-
-    key: str
-    words: str
+    key: str  # its name in the file; unique there
+    words: str  # the directive
+    # the program with its body, a single `pass` where nobody gave a reference. Its `entry` is empty where no head of
+    # the function was given: then the whole program is to be written
     problem: Problem
-    header: str
-    tested: bool
-    solved: bool
+    header: str  # the lines of the function above its body, decorators included; empty as above
+    tested: bool  # whether tests came with it
+    solved: bool  # whether a reference came with it, which has to pass those tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,8 @@ from rtc_inspector.core.types import Report, Span
 
 _EVERY = 200
 MISSING = "commits with missing objects (a shallow or partial clone)"
-_IGNORED_REVISIONS = ".git-blame-ignore-revs"
-"""Where projects list the commits that only reformat."""
-_LARGEST = 1_000_000
-"""Bytes of a file; a larger one is data or generated code."""
+_IGNORED_REVISIONS = ".git-blame-ignore-revs"  # where projects list the commits that only reformat
+_LARGEST = 1_000_000  # bytes of a file; a larger one is data or generated code
 
 
 @dataclass(frozen=True, slots=True)

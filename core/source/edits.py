@@ -25,33 +25,25 @@ from rtc_inspector.core.types import Report, Span
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One edit as it is sampled.
+    """One edit as it is sampled."""
 
-    Attributes:
-        key: the same whenever the same edit is drawn again.
-        path: relative to the project; of a file of edits, the path it names, else its own name.
-        span, start_line: of `new` in the new version of its file.
-        old, new: the changed lines with the unchanged ones around them, no newline at the end.
-        removed, added: the changed lines alone.
-        comment: what a person wrote about it: the commit's message, or a reviewer's words.
-        author: where that stands: `commit` or `comment`.
-        old_line: where `old` begins in the old version of its file, from 1; 0 where there is none.
-    """
-
-    key: str
-    path: str
+    key: str  # the same whenever the same edit is drawn again
+    path: str  # relative to the project; of a file of edits, the path it names, else its own name
+    # `span`, `start_line`: of `new` in the new version of its file
     span: Span
     start_line: int
+    # `old`, `new`: the changed lines with the unchanged ones around them, no newline at the end
     old: str
     new: str
+    # `removed`, `added`: the changed lines alone
     removed: tuple[str, ...]
     added: tuple[str, ...]
-    comment: str = ""
-    author: str = "comment"
+    comment: str = ""  # what a person wrote about it: the commit's message, or a reviewer's words
+    author: str = "comment"  # where that stands: `commit` or `comment`
     commit: str = ""
     date: str = ""
     language: str = ""
-    old_line: int = 0
+    old_line: int = 0  # where `old` begins in the old version of its file, from 1; 0 where there is none
 
 
 def unfit(edit: Edit, settings: EditSettings) -> str:
@@ -99,14 +91,13 @@ class EditFile:
     """A file of edits, read whole.
 
     Attributes:
-        revision: the commit whose history is read; None for a file.
         fingerprint: the same as long as the same edits are drawn.
         passed_over: how many edits, files and commits each filter left out so far, by reason.
         signed: each line of every snippet began with the sign that it has in a diff, which was taken off. So stand the
             edits in the files of CodeReviewer (Li et al., 2022), and a model is to see and to write code, not signs.
     """
 
-    revision: str | None = None
+    revision: str | None = None  # the commit whose history is read; None for a file
 
     def __init__(self, path: Path, settings: EditSettings) -> None:
         """Raises ProjectError for a file that cannot be read, and names every line that is no edit."""

@@ -14,30 +14,20 @@ from dataclasses import dataclass, replace
 from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of, parsed
 from rtc_inspector.core.types import SourceFile, Span
 
-BUCKET = 10
-"""Brackets that one bucket of complexity spans, as in the paper's tables."""
+BUCKET = 10  # brackets that one bucket of complexity spans, as in the paper's tables
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function or method that stands in no other function.
+    """One function or method that stands in no other function."""
 
-    Attributes:
-        name: with the classes around it, e.g. `Cart.total`.
-        span: from its `def` to the end of its last statement; decorators are outside.
-        body: its statements behind the docstring.
-        docstring: the statement that is one; None where there is none.
-        brackets: how many signs of `()[]{}` stand in its tokens: the paper's complexity.
-        branches: McCabe's complexity: 1, and 1 for each way its course may fork.
-    """
-
-    name: str
-    span: Span
-    body: Span
-    docstring: Span | None
-    brackets: int
-    branches: int
+    name: str  # with the classes around it, e.g. `Cart.total`
+    span: Span  # from its `def` to the end of its last statement; decorators are outside
+    body: Span  # its statements behind the docstring
+    docstring: Span | None  # the statement that is one; None where there is none
+    brackets: int  # how many signs of `()[]{}` stand in its tokens: the paper's complexity
+    branches: int  # McCabe's complexity: 1, and 1 for each way its course may fork
 
     @property
     def bucket(self) -> str:
@@ -103,30 +93,18 @@ def _start(node: ast.stmt, lines: Lines) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Documented:
-    """A function or method with a docstring and a body below it.
-
-    Attributes:
-        name: within its file, e.g. `Till.pay`; with the line where two are called the same.
-        entry: the function's own name.
-        owner: `self` or `cls` of a method; else empty.
-        line: of its `def`.
-        imports: the import statements of its file, as they stand.
-        header: decorators and signature, at column 0.
-        words: the docstring.
-        body: what follows the docstring in the file, without the white space before its first line.
-        indent: that white space.
-    """
+    """A function or method with a docstring and a body below it."""
 
     path: str
-    name: str
-    entry: str
-    owner: str
-    line: int
-    imports: str
-    header: str
-    words: str
-    body: Span
-    indent: str
+    name: str  # within its file, e.g. `Till.pay`; with the line where two are called the same
+    entry: str  # the function's own name
+    owner: str  # `self` or `cls` of a method; else empty
+    line: int  # of its `def`
+    imports: str  # the import statements of its file, as they stand
+    header: str  # decorators and signature, at column 0
+    words: str  # the docstring
+    body: Span  # what follows the docstring in the file, without the white space before its first line
+    indent: str  # that white space
 
     @property
     def key(self) -> str:

@@ -175,8 +175,7 @@ def author_time(commit: pygit2.Commit) -> datetime:
 # --------------------------- commits as people browse them
 
 
-LARGEST = 1_000_000
-"""Bytes; larger files are never sampled."""
+LARGEST = 1_000_000  # bytes; larger files are never sampled
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +247,7 @@ def text_before(project: Path, commit: str, path: str) -> str:
 # --------------------------- commits taken out
 
 
-PACK = ("history.pack", "history.idx")
-"""What `pack_commits` writes."""
+PACK = ("history.pack", "history.idx")  # what `pack_commits` writes
 _FORBIDDEN = frozenset({"", ".", "..", ".git"})
 
 

@@ -19,8 +19,7 @@ from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.syntax import UNREADABLE, parse
 
-LARGEST = 64 << 20
-"""Bytes of a file once it is unpacked."""
+LARGEST = 64 << 20  # bytes of a file once it is unpacked
 _SHOWN = 20
 SURROGATE = re.compile("[\ud800-\udfff]")
 _GZIP = b"\x1f\x8b"
@@ -172,8 +171,7 @@ def python_tree(name: str, source: str) -> ast.Module:
 ENDINGS = (".parquet", ".arrow")
 MARKS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """Files by which `datasets` knows a folder that it saved."""
-LARGEST = 64 << 20
-"""Bytes of a table once it is unpacked, as of other files of problems."""
+LARGEST = 64 << 20  # bytes of a table once it is unpacked, as of other files of problems
 
 
 def table_in(folder: Path) -> Path | None:

@@ -20,30 +20,21 @@ from rtc_inspector.core.syntax import parsed
 
 ENDING = ".ipynb"
 EPISODES = ".json"
-CONTEXT = "context"
-"""Kind of what stands before an episode: it is run and shown, and never an item."""
+CONTEXT = "context"  # kind of what stands before an episode: it is run and shown, and never an item
 _REMEDY = "Name a notebook (.ipynb) of Python, format 4 or later, or a folder of them."
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One code cell.
+    """One code cell."""
 
-    Attributes:
-        key: file and number of the cell among all cells of its notebook, from 1, e.g. `tour.ipynb:7`.
-        context: the code of the cells before it that can run, one after the other.
-        code: without its leading comments.
-        words: markdown since the code cell before, and the leading comments: what a person asked for.
-        names: what it binds that a later cell reads, each with the code from the next cell to the first that reads it.
-        reason: why it cannot be judged; empty where it can.
-    """
-
-    key: str
-    context: str
-    code: str
-    words: str
+    key: str  # file and number of the cell among all cells of its notebook, from 1, e.g. `tour.ipynb:7`
+    context: str  # the code of the cells before it that can run, one after the other
+    code: str  # without its leading comments
+    words: str  # markdown since the code cell before, and the leading comments: what a person asked for
+    # what it binds that a later cell reads, each with the code from the next cell to the first that reads it
     names: tuple[tuple[str, str], ...]
-    reason: str = ""
+    reason: str = ""  # why it cannot be judged; empty where it can
 
 
 @dataclass(frozen=True, slots=True)

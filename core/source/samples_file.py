@@ -23,22 +23,14 @@ _FORMS = "Each line is an object with `task_id` and `completion` or `solution`; 
 
 @dataclass(frozen=True, slots=True)
 class WrittenProgram:
-    """One program of a system.
+    """One program of a system."""
 
-    Attributes:
-        line: where it stands in its file, from 1; in a folder which file it is.
-        key: of its problem.
-        whole: whether `text` is a whole program, not what follows the prompt.
-        passed: what the file says of it; None where it says nothing.
-        model: who wrote it, where the file says so.
-    """
-
-    line: int
-    key: str
+    line: int  # where it stands in its file, from 1; in a folder which file it is
+    key: str  # of its problem
     text: str
-    whole: bool
-    passed: bool | None = None
-    model: str = ""
+    whole: bool  # whether `text` is a whole program, not what follows the prompt
+    passed: bool | None = None  # what the file says of it; None where it says nothing
+    model: str = ""  # who wrote it, where the file says so
 
 
 @dataclass(frozen=True, slots=True)

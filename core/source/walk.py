@@ -75,18 +75,13 @@ class IgnoreRules:
 
 @dataclass(slots=True)
 class Walk:
-    """The walk over one project folder.
-
-    Attributes:
-        suffixes: what the names of wanted files end with.
-        found: regular files of these, paths relative to the root, sorted.
-        skipped: files that are links or not regular, and folders of foreign code (their paths end in a slash).
-    """
+    """The walk over one project folder."""
 
     root: Path
     history: History | None
-    suffixes: tuple[str, ...] = (".py",)
-    found: list[str] = field(default_factory=list)
+    suffixes: tuple[str, ...] = (".py",)  # what the names of wanted files end with
+    found: list[str] = field(default_factory=list)  # regular files of these, paths relative to the root, sorted
+    # files that are links or not regular, and folders of foreign code (their paths end in a slash)
     skipped: list[SkippedFile] = field(default_factory=list)
     _tracked_folders: frozenset[str] = frozenset()
 

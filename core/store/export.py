@@ -30,8 +30,7 @@ _OF_SAMPLE = (
 )  # fmt: skip
 _FILES = ("benchmark", "edit", "samples")
 """Parts of the settings that may name a file of items: who named one knows nothing of the project made from it."""
-_LATER = ("path", "served", "backward_style")
-"""Added since; a run of an earlier version has not all of them."""
+_LATER = ("path", "served", "backward_style")  # added since; a run of an earlier version has not all of them
 
 
 def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
@@ -178,8 +177,7 @@ def _model_columns(role: str, model: Mapping[str, object]) -> Row:
     return {f"{role}_model_{key}": value for key, value in columns.items()}
 
 
-INSPECT_VERSION = 2
-"""Of the log's schema."""
+INSPECT_VERSION = 2  # of the log's schema
 _INSPECTED = (
     "description", "outcome", "path", "start_line", "end_line", "covering_tests", "role", "sample_id", "measures",
 )  # fmt: skip

@@ -29,8 +29,7 @@ _SMALLEST = 512
 """Bytes of the smallest page, and so of the smallest database. SQLite itself would take a file of one byte as empty."""
 _LITTLE = 64 << 10
 """Bytes of free space below which a failed write is put down to a full disk: SQLite asks for 32 KiB at once."""
-BUSY_SECONDS = 5.0
-"""How long a locked database is waited for."""
+BUSY_SECONDS = 5.0  # how long a locked database is waited for
 
 
 def canonical(path: Path) -> Path:
@@ -203,8 +202,7 @@ def _has_log(path: Path) -> bool:
 # ---- connections
 
 
-_File = tuple[int, int]
-"""A file's device and inode."""
+_File = tuple[int, int]  # a file's device and inode
 
 
 class Connection(sqlite3.Connection):
@@ -354,8 +352,7 @@ def explained(path: Path) -> Iterator[None]:
 
 # ---- who works on a run
 
-_PATIENCE = 0.5
-"""Seconds to wait for somebody who only looks whether a run is claimed."""
+_PATIENCE = 0.5  # seconds to wait for somebody who only looks whether a run is claimed
 
 
 def _lock_file(database: Path, run_id: int) -> Path:

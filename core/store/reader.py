@@ -44,8 +44,7 @@ from rtc_inspector.core.store.scores import Bounds, RunFigures
 from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
 from rtc_inspector.core.types import Estimate, TestResult
 
-MOST_LINKED = 50
-"""Items named of those that change alike."""
+MOST_LINKED = 50  # items named of those that change alike
 
 
 def _change_parameters(

@@ -13,34 +13,26 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.types import NEAR_LIMIT, Estimate, Form, Item, Outcome, TestResult, Verdict, tests_not_asked
 from rtc_inspector.core.types import NOTHING as NOTHING
 
-Row = dict[str, Any]
-"""A row of a table, or a record of an export, by the names of its columns."""
+Row = dict[str, Any]  # a row of a table, or a record of an export, by the names of its columns
 GROWING = frozenset({"running", "interrupted"})
 """The status of a run that may get more items, so that its figures are provisional."""
 
 
 Interval = Callable[..., tuple[float, float, float]]
 """Mean and bounds of values, one a region: `core.metrics.statistics.interval`, which the store itself does not know."""
-NOTABLE = 0.1
-"""Share of answers that were none from which on the reader is asked whether they are read rightly."""
+NOTABLE = 0.1  # share of answers that were none from which on the reader is asked whether they are read rightly
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How what models answered could be read.
+    """How what models answered could be read."""
 
-    Attributes:
-        made: answers of the run's models that count.
-        empty: nothing was left of them to read; of these `thinking` held thoughts.
-        cut: they hit their limit, or the end of the window.
-        code: answers that were to be code; of these `without_code` are words alone, and `unparsable` ones Python cannot
-            parse at their place, where it can parse what stands there.
-    """
-
-    made: int = 0
-    empty: int = 0
+    made: int = 0  # answers of the run's models that count
+    empty: int = 0  # nothing was left of them to read; of these `thinking` held thoughts
     thinking: int = 0
-    cut: int = 0
+    cut: int = 0  # they hit their limit, or the end of the window
+    # answers that were to be code; of these `without_code` are words alone, and `unparsable` ones Python cannot parse
+    # at their place, where it can parse what stands there
     code: int = 0
     without_code: int = 0
     unparsable: int = 0
@@ -99,23 +91,11 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run as the run list and the status line show it.
-
-    Attributes:
-        status: running, finished, incomplete, interrupted (stopped, or its process died) or failed.
-        samples: of the run's own trips, without what a person wrote and what came of it.
-        scores: the mean of each measure over the run's items, by its name.
-        model_json: `{"forward": ModelInfo, "backward": ModelInfo}`.
-        suite_json: `{"tests": n, "excluded": {node id: reason}, "own_order": [node id], "not_asked": [node id],
-            "seconds": s, "python": version, "cached": bool}`.
-        problems: what could not be evaluated, and what to keep in mind of how items were drawn, a sentence each.
-        changes: grows with everything stored for the run.
-        available: how many items, dropped ones too, the project has to draw from; None where nobody knows.
-    """
+    """One run as the run list and the status line show it."""
 
     id: int
     task: str
-    status: str
+    status: str  # running, finished, incomplete, interrupted (stopped, or its process died) or failed
     project_name: str
     project_root: str
     revision: str | None
@@ -131,17 +111,21 @@ class RunRow:
     items_admitted: int
     items_dropped: int
     items_complete: int
-    samples: int
-    scores: Mapping[str, Estimate] = field(hash=False)
+    samples: int  # of the run's own trips, without what a person wrote and what came of it
+    scores: Mapping[str, Estimate] = field(hash=False)  # the mean of each measure over the run's items, by its name
     config_json: str
-    model_json: str
+    model_json: str  # `{"forward": ModelInfo, "backward": ModelInfo}`
     name: str
     notes: str
+    # what could not be evaluated, and what to keep in mind of how items were drawn, a sentence each
     problems: tuple[str, ...] = ()
+    # `{"tests": n, "excluded": {node id: reason}, "own_order": [node id], "not_asked": [node id], "seconds": s,
+    # "python": version, "cached": bool}`
     suite_json: str = "{}"
     image_digest: str = ""
     fingerprint: str = ""
-    changes: int = 0
+    changes: int = 0  # grows with everything stored for the run
+    # how many items, dropped ones too, the project has to draw from; None where nobody knows
     available: int | None = None
     near_limit: int = 0
     answers: Answers = field(default_factory=lambda: Answers())
@@ -211,25 +195,17 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow(Item):
-    """One item of a run with what became of it.
-
-    Attributes:
-        state: dropped, waiting, running or done.
-        task: of its run.
-        measures: its figures by name; what is not defined is absent.
-        recitation: the largest among its descriptions.
-        samples: how many of it count in the run's scores.
-        made: how many whole ones models made, whether they count or not.
-    """
+    """One item of a run with what became of it."""
 
     id: int
     run_id: int
-    state: str
-    task: str
+    state: str  # dropped, waiting, running or done
+    task: str  # of its run
+    # its figures by name; what is not defined is absent
     measures: Mapping[str, float] = field(default_factory=dict, hash=False)
-    recitation: float | None = None
-    samples: int = 0
-    made: int = field(default=0, compare=False)
+    recitation: float | None = None  # the largest among its descriptions
+    samples: int = 0  # how many of it count in the run's scores
+    made: int = field(default=0, compare=False)  # how many whole ones models made, whether they count or not
 
     @property
     def start(self) -> int:
@@ -278,23 +254,18 @@ class VerdictRow(Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleRow(Sample):
-    """One sample of a trace, with its verdict and scores.
+    """One sample of a trace, with its verdict and scores."""
 
-    Attributes:
-        prompt_text: empty where the sample was read: `Reader.prompt` has it by `prompt_hash`.
-        form: a `core.types.Form`.
-        scores: against the item's own text, by metric.
-        pairs: against other samples of the item: metric, id of the other sample, value.
-    """
-
+    # empty where the sample was read: `Reader.prompt` has it by `prompt_hash`
     prompt_text: str = field(default="", compare=False)
     id: int
     item_id: int
     parent_id: int | None
     prompt_hash: str
-    form: str = Form.CODE
+    form: str = Form.CODE  # a `core.types.Form`
     verdict: VerdictRow | None = None
-    scores: Mapping[str, float] = field(default_factory=dict, hash=False)
+    scores: Mapping[str, float] = field(default_factory=dict, hash=False)  # against the item's own text, by metric
+    # against other samples of the item: metric, id of the other sample, value
     pairs: tuple[tuple[str, int, float], ...] = ()
 
     @property
@@ -414,30 +385,22 @@ def in_trace_order(samples: Iterable[SampleRow], roles: Sequence[str]) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file's share of a run.
-
-    Attributes:
-        name: what people call it where it was written for the run; empty where it is called by its path.
-    """
+    """One file's share of a run."""
 
     path: str
     items: int
     done: int
     measures: Mapping[str, float] = field(hash=False)
-    name: str = ""
+    name: str = ""  # what people call it where it was written for the run; empty where it is called by its path
 
 
 @dataclass(frozen=True, slots=True)
 class FacetRow:
-    """The share of a run whose items have one value of one facet, e.g. `language` `Go`.
-
-    Attributes:
-        items: admitted ones.
-    """
+    """The share of a run whose items have one value of one facet, e.g. `language` `Go`."""
 
     facet: str
     value: str
-    items: int
+    items: int  # admitted ones
     scores: Mapping[str, Estimate] = field(hash=False)
 
 
@@ -453,41 +416,29 @@ class ScoredRow:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """One judged piece of code beside the reference of its item, for whoever compares the two texts.
-
-    Attributes:
-        key: of the item.
-        scores: those stored against the item's own text, by metric.
-        origin: as in `core.types.Item`.
-        text, reference: empty where they were not asked for.
-    """
+    """One judged piece of code beside the reference of its item, for whoever compares the two texts."""
 
     sample_id: int
     item_id: int
-    key: str
+    key: str  # of the item
     role: str
     passed: bool
-    origin: Mapping[str, str] = field(hash=False)
-    scores: Mapping[str, float] = field(hash=False)
+    origin: Mapping[str, str] = field(hash=False)  # as in `core.types.Item`
+    scores: Mapping[str, float] = field(hash=False)  # those stored against the item's own text, by metric
+    # `text`, `reference`: empty where they were not asked for
     text: str = ""
     reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """Items of one cell, by the axes asked for, whose measures on variants differ from those on originals alike.
-
-    Attributes:
-        change: mean of the form of change that was asked for, over what the cell joins.
-        noise: the same of the variant that changes nothing; None where an item has none.
-        count: how many items there are; `items` names a few of them, by run and id.
-    """
+    """Items of one cell, by the axes asked for, whose measures on variants differ from those on originals alike."""
 
     row: str
     column: str
-    change: float
-    noise: float | None
-    count: int
+    change: float  # mean of the form of change that was asked for, over what the cell joins
+    noise: float | None  # the same of the variant that changes nothing; None where an item has none
+    count: int  # how many items there are; `items` names a few of them, by run and id
     items: tuple[tuple[int, int], ...]
 
 
@@ -511,50 +462,35 @@ class RunningPoint:
     scores: Mapping[str, Estimate] = field(hash=False)
 
 
-TRIAL = 0
-"""In the place of a run's number: a trial, of which nothing was stored."""
+TRIAL = 0  # in the place of a run's number: a trial, of which nothing was stored
 
 
 @dataclass(frozen=True, slots=True)
 class PaceRow:
-    """How fast one run went, pauses left out.
+    """How fast one run went, pauses left out."""
 
-    Attributes:
-        run_id: of the stored run, or TRIAL.
-        samples, seconds, tokens: of those regions that say something about it; tokens read and written.
-        written: of the tokens, those that were written.
-        parts: seconds a sample in up to four consecutive parts of the run, one where it was short.
-        drawing: seconds until a region was admitted.
-    """
-
-    run_id: int
+    run_id: int  # of the stored run, or TRIAL
     settings: RunSettings
+    # `samples`, `seconds`, `tokens`: of those regions that say something about it; tokens read and written
     samples: int
     seconds: float
     tokens: int
-    parts: tuple[float, ...]
-    drawing: float
-    written: int = 0
+    parts: tuple[float, ...]  # seconds a sample in up to four consecutive parts of the run, one where it was short
+    drawing: float  # seconds until a region was admitted
+    written: int = 0  # of the tokens, those that were written
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a model of a run has taken.
+    """What a model of a run has taken."""
 
-    Attributes:
-        model: as the run's samples name it, `forward` or `backward`, or its name.
-        thought_tokens: of those that it wrote.
-        seconds: that its answers took, each for itself: many may have been written at a time.
-        money: in the currency of its price; None where none was given.
-    """
-
-    model: str
+    model: str  # as the run's samples name it, `forward` or `backward`, or its name
     samples: int
     prompt_tokens: int
     completion_tokens: int
-    thought_tokens: int
-    seconds: float
-    money: float | None = None
+    thought_tokens: int  # of those that it wrote
+    seconds: float  # that its answers took, each for itself: many may have been written at a time
+    money: float | None = None  # in the currency of its price; None where none was given
 
     @property
     def answer_tokens(self) -> int:
@@ -569,22 +505,16 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One entry of the history of labels. Without a mode it is a note alone; without either it took a label back.
-
-    Attributes:
-        mode: ids of error modes with a space between them, as stored.
-        kind: a `core.types.LabelKind`: an annotator's own label, or the decision between annotators.
-        taxonomy_version: of the error modes it was chosen from; None where that is not known.
-    """
+    """One entry of the history of labels. Without a mode it is a note alone; without either it took a label back."""
 
     id: int
     sample_id: int
     annotator: str
-    mode: str
+    mode: str  # ids of error modes with a space between them, as stored
     note: str
     made_at: str
-    kind: str = "label"
-    taxonomy_version: int | None = None
+    kind: str = "label"  # a `core.types.LabelKind`: an annotator's own label, or the decision between annotators
+    taxonomy_version: int | None = None  # of the error modes it was chosen from; None where that is not known
 
     @property
     def modes(self) -> tuple[str, ...]:

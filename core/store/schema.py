@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-APPLICATION_ID = 0x52544349
-"""`RTCI`: marks a file as ours in `PRAGMA application_id`."""
+APPLICATION_ID = 0x52544349  # `RTCI`: marks a file as ours in `PRAGMA application_id`
 
 VERSION = 1
 

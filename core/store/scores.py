@@ -18,31 +18,22 @@ FORMAT = 7
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
 _REMEMBERED = 4096
 
-Parts = tuple[float, ...]
-"""One item's value, or two of which the second is subtracted from the first."""
+Parts = tuple[float, ...]  # one item's value, or two of which the second is subtracted from the first
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What a run's items come to.
+    """What a run's items come to."""
 
-    Attributes:
-        changes: the run's count of changes when this was asked; another count makes it stale.
-        scores: the mean of each averaged measure, by its name.
-        near_limit: verdicts that took more than half of their time, or ran out of it below twice that.
-        answers: how what models answered could be read.
-        format: see `FORMAT`.
-    """
-
-    changes: int
+    changes: int  # the run's count of changes when this was asked; another count makes it stale
     items_admitted: int
     items_dropped: int
     items_complete: int
     samples: int
-    scores: Mapping[str, Estimate]
-    near_limit: int
-    answers: Answers
-    format: int = FORMAT
+    scores: Mapping[str, Estimate]  # the mean of each averaged measure, by its name
+    near_limit: int  # verdicts that took more than half of their time, or ran out of it below twice that
+    answers: Answers  # how what models answered could be read
+    format: int = FORMAT  # see `FORMAT`
 
     def to_json(self) -> str:
         """Return JSON to keep with a finished run, so that a list of runs need not look at their samples."""

@@ -31,16 +31,12 @@ from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict
 
 
 class Store:
-    """A database open for writing. Calls from several threads take turns; each run has one worker at a time.
+    """A database open for writing. Calls from several threads take turns; each run has one worker at a time."""
 
-    Attributes:
-        on_locked: called a few times a second, with the seconds waited so far, while another program keeps the database
-            locked; what it raises ends the waiting. None: StoreError is raised after some seconds.
-        change: the number of the last change of a run, as `runs.changes` counts them.
-    """
-
+    # called a few times a second, with the seconds waited so far, while another program keeps the database locked; what
+    # it raises ends the waiting. None: StoreError is raised after some seconds
     on_locked: Callable[[float], None] | None = None
-    change: int = 0
+    change: int = 0  # the number of the last change of a run, as `runs.changes` counts them
 
     def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
         self._db = db

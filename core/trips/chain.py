@@ -77,8 +77,7 @@ from rtc_inspector.core.types import (
     Verdict,
 )
 
-INDENT = "    "
-"""Of the body of a project's function as models see it."""
+INDENT = "    "  # of the body of a project's function as models see it
 
 
 class Chained(ABC):
@@ -86,10 +85,9 @@ class Chained(ABC):
 
     Attributes:
         problems, masked: by key, with the function's own name and with `func` in its place.
-        none: what to say where there is no program at all, and what to do.
     """
 
-    none: tuple[str, str]
+    none: tuple[str, str]  # what to say where there is no program at all, and what to do
 
     def __init__(
         self, problems: Sequence[Problem], masked: Sequence[Problem], judged: Judged, fingerprint: str
@@ -264,10 +262,8 @@ def _examples(settings: RunSettings, programs: int) -> int:
 # ---- the trip
 
 DOCSTRING = "docstring"
-REFERENCE = "reference"
-"""Authors of what a chain may begin with."""
-SHOWN = 20
-"""Dropped programs that are named."""
+REFERENCE = "reference"  # authors of what a chain may begin with
+SHOWN = 20  # dropped programs that are named
 # Of a default repr, `<Shape object at 0x7f3a...>`: it differs each time, and would make every program unstable.
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _OUTPUT_OF = {

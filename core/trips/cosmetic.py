@@ -43,8 +43,7 @@ from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore,
 from rtc_inspector.core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Region, Report, Verdict
 
-TRIED = 3
-"""Functions of a bucket after which a transformation that none of them gave a value for is not waited for."""
+TRIED = 3  # functions of a bucket after which a transformation that none of them gave a value for is not waited for
 
 
 class Widths:
@@ -94,8 +93,7 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
 # ---- the trip
 
 HIDDEN = "hidden_name"
-NAME_TOKENS = 16
-"""Room for one name."""
+NAME_TOKENS = 16  # room for one name
 
 
 class CosmeticTrip:

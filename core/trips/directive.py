@@ -39,8 +39,7 @@ CUT = "cosine_cut"
 RECITED = "directive_recited"
 _UNWRITTEN = "from rtc_recording import UNWRITTEN as candidate"
 _CANDIDATE = "candidate"
-VECTORS_KEPT = 256
-"""Of the items at work and their newest summaries; a run may have any number."""
+VECTORS_KEPT = 256  # of the items at work and their newest summaries; a run may have any number
 _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 

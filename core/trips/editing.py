@@ -213,8 +213,7 @@ def edit_item(edit: Edit) -> Item:
     )
 
 
-_ORIGIN_OF = {"commit": "message", "comment": "comment"}
-"""Under which name of `Item.origin` an author's words stand."""
+_ORIGIN_OF = {"commit": "message", "comment": "comment"}  # under which name of `Item.origin` an author's words stand
 
 
 def _words_of(item: Item, author: str) -> str:

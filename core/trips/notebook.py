@@ -24,8 +24,7 @@ from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import InFile, Reference
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
 
-NOTHING = "pass"
-"""A cell that does nothing."""
+NOTHING = "pass"  # a cell that does nothing
 OFFLINE = ("Name or service not known", "Network is unreachable", "Temporary failure in name resolution")
 """What the system says to a cell that asks the network."""
 

@@ -15,8 +15,7 @@ from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
 
 T = TypeVar("T")
 R = TypeVar("R")
-AHEAD = 4
-"""Items for each judge that are looked at ahead of the next."""
+AHEAD = 4  # items for each judge that are looked at ahead of the next
 
 
 def in_order(

@@ -28,54 +28,37 @@ from rtc_inspector.core.types import CoverageMap, Item, LearnsLater, Notify, Rep
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How a model is asked for the text of a step.
+    """How a model is asked for the text of a step."""
 
-    Attributes:
-        prompt: makes the prompt for a model, in the style its record names, so that it fits the model's window. Raises
-            ModelError when not even the shortest one does.
-        model: which of the run's two models is asked.
-        max_tokens: room for the answer.
-    """
-
+    # makes the prompt for a model, in the style its record names, so that it fits the model's window. Raises ModelError
+    # when not even the shortest one does
     prompt: Callable[[ModelInfo, Fits], Prompt]
     temperature: float
-    max_tokens: int
-    model: Literal["forward", "backward"]
+    max_tokens: int  # room for the answer
+    model: Literal["forward", "backward"]  # which of the run's two models is asked
 
 
 @dataclass(frozen=True, slots=True)
 class FixedText:
-    """The text of a step that no model of the run makes.
-
-    Attributes:
-        author: whose text it is: a person's name, `commit`, `comment`, `rewrite`, or the system it was imported from.
-        counted: whether it, and what is made from it, counts in the run's scores.
-        raw: what came, where the text was taken from it; `how` says in what ways, as an extraction does.
-    """
+    """The text of a step that no model of the run makes."""
 
     text: str
-    author: str
-    counted: bool = False
+    author: str  # whose text it is: a person's name, `commit`, `comment`, `rewrite`, or the system it was imported from
+    counted: bool = False  # whether it, and what is made from it, counts in the run's scores
+    # what came, where the text was taken from it; `how` says in what ways, as an extraction does
     raw: str | None = None
     how: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One sample to be made: an edge of an item's tree from `parent` to a new node.
-
-    Attributes:
-        index: among its siblings of that role.
-        source: where its text comes from.
-        parent: id of the stored sample it is made from; None when it is made from the item.
-        round: how many rounds from the item, in a chain; 0 elsewhere.
-    """
+    """One sample to be made: an edge of an item's tree from `parent` to a new node."""
 
     role: str
-    index: int
-    source: Ask | FixedText
-    parent: int | None = None
-    round: int = 0
+    index: int  # among its siblings of that role
+    source: Ask | FixedText  # where its text comes from
+    parent: int | None = None  # id of the stored sample it is made from; None when it is made from the item
+    round: int = 0  # how many rounds from the item, in a chain; 0 elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +171,19 @@ class Opened:
     """A project opened for one task.
 
     A copy with other settings (`dataclasses.replace`) is the same source for other models: nothing is opened again.
-
-    Attributes:
-        make_trip: makes the trip for settings; a trip serves one run.
-        settings: those asked for, with what the project decides filled in: they open the same thing again.
-        fingerprint: of everything that items are taken from; a run is resumed on the same only.
-        oracle: name of what judges, recorded with every verdict.
-        suite: the project's trusted tests; empty where no test judges.
-        learner: what learns more of the suite while models write.
-        author: who wrote what a run without models holds, recorded in a model's place.
     """
 
-    make_trip: Callable[[RunSettings], Trip]
-    settings: RunSettings
+    make_trip: Callable[[RunSettings], Trip]  # makes the trip for settings; a trip serves one run
+    settings: RunSettings  # those asked for, with what the project decides filled in: they open the same thing again
     root: Path
-    fingerprint: str
-    oracle: str
-    suite: Suite = NOTHING_TESTED
+    fingerprint: str  # of everything that items are taken from; a run is resumed on the same only
+    oracle: str  # name of what judges, recorded with every verdict
+    suite: Suite = NOTHING_TESTED  # the project's trusted tests; empty where no test judges
     revision: str | None = None
     dirty: bool = False
     image_digest: str = ""
-    learner: LearnsLater | None = None
-    author: ModelInfo | None = None
+    learner: LearnsLater | None = None  # what learns more of the suite while models write
+    author: ModelInfo | None = None  # who wrote what a run without models holds, recorded in a model's place
 
     @cached_property
     def trip(self) -> Trip:

@@ -41,8 +41,7 @@ class Reference:
 class RoundTrip(ABC):
     """What a round trip adds: how it asks, reads, judges and compares."""
 
-    uninformative: str = ""
-    """The baseline's utterance, eps; without one no baseline is made."""
+    uninformative: str = ""  # the baseline's utterance, eps; without one no baseline is made
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings

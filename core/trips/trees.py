@@ -14,8 +14,7 @@ from rtc_inspector.core.store.rows import SampleRow, Tree
 from rtc_inspector.core.types import Form, Outcome
 
 TOM = "tom"
-CROSSED = 1
-"""Index of the samples with which a chain is crossed; its own have 0."""
+CROSSED = 1  # index of the samples with which a chain is crossed; its own have 0
 
 
 def chain_of(tree: Tree) -> list[SampleRow]:
@@ -109,21 +108,15 @@ def tom_of(row: SampleRow) -> float | None:
 
 # ---- directives
 
-COSINE = "cosine"
-"""The score of a summary against the item's own words; of a program the mean over its summaries."""
+COSINE = "cosine"  # the score of a summary against the item's own words; of a program the mean over its summaries
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Equal programs of one directive, and the summaries of one of them.
+    """Equal programs of one directive, and the summaries of one of them."""
 
-    Attributes:
-        rows: their samples, as they were drawn.
-        summaries: of whichever of them was summarised, by index.
-    """
-
-    rows: tuple[SampleRow, ...]
-    summaries: tuple[SampleRow, ...]
+    rows: tuple[SampleRow, ...]  # their samples, as they were drawn
+    summaries: tuple[SampleRow, ...]  # of whichever of them was summarised, by index
 
     @property
     def cosines(self) -> list[float]:

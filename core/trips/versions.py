@@ -34,21 +34,14 @@ VERSIONS_KEPT = 64
 
 @dataclass(frozen=True)
 class Version:
-    """A function as models see it: the original, or a variant.
+    """A function as models see it: the original, or a variant."""
 
-    Attributes:
-        change: the transformation; empty for the original.
-        file: the whole file it stands in.
-        function: where it stands there, whole, in parts.
-        places: of the original's hidden names, where each stands now, by its position; and the name that stands there.
-        others: other files that had to follow.
-    """
-
-    change: str
-    file: SourceFile
-    function: Function
+    change: str  # the transformation; empty for the original
+    file: SourceFile  # the whole file it stands in
+    function: Function  # where it stands there, whole, in parts
+    # of the original's hidden names, where each stands now, by its position; and the name that stands there
     places: tuple[tuple[int, str], ...] = ()
-    others: tuple[Change, ...] = ()
+    others: tuple[Change, ...] = ()  # other files that had to follow
 
     @property
     def text(self) -> str:
@@ -81,24 +74,16 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What says which version of a function is meant; the same gives the same version again.
+    """What says which version of a function is meant; the same gives the same version again."""
 
-    Attributes:
-        path, span: where the original stands.
-        change: transformations, with `TOGETHER` between them; empty for the original.
-        seed: of the transformations.
-        names: how many names are hidden, at most.
-        drawn_by: a seed for those names.
-        words: of a model, for a docstring.
-    """
-
+    # `path`, `span`: where the original stands
     path: str
     span: Span
-    change: str
-    seed: int
-    names: int
-    drawn_by: str
-    words: str = ""
+    change: str  # transformations, with `TOGETHER` between them; empty for the original
+    seed: int  # of the transformations
+    names: int  # how many names are hidden, at most
+    drawn_by: str  # a seed for those names
+    words: str = ""  # of a model, for a docstring
 
 
 class Rewriting:
