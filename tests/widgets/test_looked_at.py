@@ -209,7 +209,7 @@ def look_at(window: MainWindow, value: LookedAt, like: MainWindow) -> None:
         window.open_project(value.project)
     settle(window)
     if window.inspection.looked_at.item != value.item:
-        # With the focus a list chooses its first region, and the desk the one of its sample.
+        # The list chooses its first region, and the desk the one of its sample.
         window.inspection.choose_item(value.item, value.sample)
         settle(window)
     if value.file and window.parts.code.path != value.file:

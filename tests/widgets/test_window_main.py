@@ -28,6 +28,7 @@ from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.shell.bars import ElidedLabel
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
@@ -435,16 +436,25 @@ def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(window: MainWindow
     assert asked == [("check", window.parts.code.path), ("probe", window.parts.code.path)]
 
 
-def test_the_list_chooses_its_first_region_without_ending_to_follow(window: MainWindow) -> None:
-    wait_until(lambda: window.inspection.overview is not None)
-    assert window.inspection.overview is not None
-    first, second = (item.id for item in window.inspection.overview.items[:2])
-    window.inspection.choose_item(None)
-    window.browsing.follow = True
-    window.parts.regions.item_chosen.emit(first)
-    assert window.browsing.follow
-    window.parts.regions.item_chosen.emit(second)
-    assert not window.browsing.follow
+def test_the_first_region_of_every_run_is_chosen_as_its_regions_arrive(empty: MainWindow, tmp_path: Path) -> None:
+    first, second = filled(tmp_path, items=12), filled(tmp_path, items=12, seed=5)
+    inspection, table = empty.inspection, empty.parts.regions
+    arrived = []
+    inspection.overview_changed.connect(lambda read: arrived.append((read.items, inspection.looked_at.item)))
+    empty.open_database(first.database)
+    for run in (second.run_id, first.run_id, second.run_id):
+        empty.browsing.follow = True
+        empty.parts.labels.setFocus()
+        inspection.choose_run(Wanted(run))
+        wait_until(lambda run=run: inspection.run is not None and inspection.run.id == run)
+        assert inspection.looked_at.item == table.regions.shown[0].id and table.table.selectionModel().isRowSelected(0)
+        assert empty.browsing.follow
+        wait_until(lambda: empty.parts.roundtrip.cards and not empty.gateway.busy())
+    assert all(chosen is not None for items, chosen in arrived if items)
+    inspection.choose_item(table.regions.shown[3].id)
+    inspection.refresh()
+    wait_until(lambda: not empty.gateway.busy())
+    assert inspection.item == table.regions.shown[3]
 
 
 def test_a_summary_without_room_ends_in_dots(qapp: QApplication) -> None:

@@ -512,12 +512,14 @@ class Inspection(QObject):
     def _show(self, overview: Overview) -> None:
         before, old_items, shown = self.overview, self._by_id, self.item
         items = {item.id: item for item in overview.items}
-        self._move(self._seen(overview, items))
+        self._move(seen := self._seen(overview, items))
         self.overview, self._by_id = overview, items
         self.overview_changed.emit(overview)
         shown_run = before.run.id if before is not None and before.run is not None else None
         if overview.run is not None and shown_run != overview.run.id:
             self.run_chosen.emit(overview.run)
+        if self.looked_at.item != seen.item:
+            return  # who heard of the run chose a region of it
         # Only now are the regions of the other run known.
         if (shown is None) != (self.item is None):
             self._tell_item()

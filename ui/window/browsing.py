@@ -236,7 +236,7 @@ class Browsing(QObject):
         self._feed.item_asked.connect(self.choose)
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
         parts.code.file_opened.connect(inspection.note_file)
-        parts.regions.item_chosen.connect(self._choose_listed)
+        parts.regions.item_chosen.connect(self.choose)
         parts.regions.flags_wanted.connect(self._read_flags)
         parts.code.item_chosen.connect(self.choose)
         parts.code.failure_chosen.connect(self.choose_failure)
@@ -250,12 +250,6 @@ class Browsing(QObject):
 
     def choose(self, item_id: int) -> None:
         self.choose_sample(item_id)
-
-    def _choose_listed(self, item_id: int) -> None:
-        """Choose the one listed: where the list just got the focus, that is no wish to stay with it."""
-        following = self.follow and self._inspection.item is None
-        self.choose(item_id)
-        self.follow = following
 
     def follow_link(self, link: Link) -> None:
         run = link.run if link.run is not None else self._inspection.looked_at.run
@@ -368,7 +362,12 @@ class Browsing(QObject):
         parts.roundtrip.expect(bool(overview.items))
         if overview.run is not None:
             parts.set_kind(task(overview.run.task))
-            parts.show_views(True)  # the list gets the focus, and so its first region is chosen
+            listed = parts.regions.regions.shown
+            if listed and self._inspection.looked_at.item is None:
+                # Before the list can get the focus, with which Qt would choose its first row as if a person had.
+                parts.regions.select(listed[0].id)
+                self._inspection.choose_item(listed[0].id)
+            parts.show_views(True)
 
     def _show_code(self, overview: Overview) -> None:
         root = Path(overview.run.project_root) if overview.run else Path()
