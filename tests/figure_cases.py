@@ -51,7 +51,7 @@ def one_of_each() -> list[Figure]:
             title="Running",
             x=Axis("regions"),
             y=Axis("mean"),
-            series=(Series("RTC", (point,)), Series("lift", (lonely,), "good", True, "signed")),
+            series=(Series("RTC", (point,)), Series("lift", (lonely,), "good", "signed")),
         ),
         Bars(
             name="classes",

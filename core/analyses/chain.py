@@ -95,7 +95,7 @@ def by_step(chains: Sequence[Chains]) -> fig.Lines:
                 mean = each.mean(f"{name}_{step}" if step else "pass@1")
                 if mean.value is not None:
                     points.append(fig.Point(Estimate(step), mean, links=(fig.Link(each.run.id),)))
-            series.append(fig.Series(f"{title}{of}", tuple(points), dashed=name == "sc"))
+            series.append(fig.Series(f"{title}{of}", tuple(points)))
     return fig.Lines(
         name="by-step",
         title="Chains that kept their meaning",

@@ -217,11 +217,8 @@ def by_temperature(written: Written) -> fig.Lines:
             if each.program.cosine is not None:
                 cosines.setdefault(row.temperature, []).append((each.program.cosine, each.item.id))
     series = [
-        fig.Series(title, _points(values, lowest), dashed=dashed)
-        for title, values, lowest, dashed in (
-            ("mean cosine", cosines, -1.0, False),
-            ("share that passes", passing, 0.0, True),
-        )
+        fig.Series(title, _points(values, lowest))
+        for title, values, lowest in (("mean cosine", cosines, -1.0), ("share that passes", passing, 0.0))
         if values
     ]
     return fig.Lines(
@@ -385,7 +382,7 @@ def roc(written: Written) -> fig.Lines | fig.Sentence:
         y=fig.Axis("share of passing programs", 0, 1, "up"),
         series=(
             fig.Series(f"cosine, AUC {area.value:.2f}", points),
-            fig.Series("chance", tuple(fig.Point(at, at) for at in ends), tone="muted", dashed=True),
+            fig.Series("chance", tuple(fig.Point(at, at) for at in ends), tone="muted"),
         ),
     )
 

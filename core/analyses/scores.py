@@ -92,8 +92,7 @@ def running(
                 for each in points
                 if measure.name in each.scores
             )
-            dashed = measure.name != kind.headline
-            series.append(fig.Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
+            series.append(fig.Series(measure.title + of, tuple(dots), form=form_of(measure)))
     seen = max((points[-1].items for points in by_run.values() if points), default=0)
     order = f"{kind.nouns.capitalize()} come file by file: means are over the files seen so far,"
     if not kind.source.by_file:

@@ -92,7 +92,6 @@ class Series:
     name: str
     points: tuple[Point, ...]
     tone: Tone = ""
-    dashed: bool = False
     form: Form | None = None
 
 

@@ -20,6 +20,7 @@ Span = tuple[float, float]
 
 MOST_DOTS = 60  # points of a line up to which each is drawn
 SETTLED = 0.08  # share of a line's points whose intervals are too wide to be worth the height of the drawing
+STROKES = ("━━", "╍╍", "••", "━•")  # lines one after the other, so that they differ by more than their colour
 MORE = {"up": " (more is better)", "down": " (less is better)", "": ""}
 
 
@@ -53,11 +54,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line. `band`: x with the bounds there, where they are known."""
+    """A line. `stroke`: its place in STROKES; `band`: x with the bounds there, where they are known."""
 
     name: str
     ink: Ink
-    dashed: bool
+    stroke: int
     points: tuple[tuple[float, float], ...]
     band: tuple[tuple[float, float, float], ...]
 
@@ -128,7 +129,7 @@ def _lines(figure: Lines) -> Layout:
         values = tuple((x, y.value) for x, y in points if y.value is not None)
         # A single point has no interval: the band leaves it out, the line does not.
         band = tuple((x, y.low, y.high) for x, y in points if y.low is not None and y.high is not None)
-        curves.append(Curve(series.name, Ink(series.tone, place), series.dashed, values, band))
+        curves.append(Curve(series.name, Ink(series.tone, place), place % len(STROKES), values, band))
     x, y = spans(figure)
     names = tuple((each.name, each.ink) for each in curves)
     return Layout(_scale(figure.x, x, 10), _scale(figure.y, y, 5), tuple(curves), guides=figure.guides, names=names)

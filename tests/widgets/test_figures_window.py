@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pyqtgraph as pg  # type: ignore[import-untyped]
 import pytest
 from figure_cases import one_of_each
 from PySide6.QtCore import QPointF, Qt
@@ -162,7 +163,9 @@ def test_many_lines_are_named_and_the_one_pointed_at_is_said(view: FigureView) -
     both = scores.running(task("synthesis"), {1: POINTS, 2: POINTS[:5]})
     view.show_figure(both)
     press(view, KEY.Key_Home)
-    assert "━━ RTC, run 2" in view.said
+    assert "━━ RTC, run 1" in view.said and "╍╍ RTC, run 2" in view.said
+    lines = (each for each in view.plot.canvas.listDataItems() if isinstance(each, pg.PlotDataItem))
+    assert len({each.opts["pen"].style() for each in lines}) == len(both.series) == 4  # told apart without colour
     assert view.said.endswith(marks(both)[0].text)
 
 

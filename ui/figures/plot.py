@@ -30,6 +30,7 @@ ARROWS = {"up": " ↑", "down": " ↓", "": ""}
 """Where better values are."""
 FILLING, BAND = 0.45, 0.16
 """Opacity of spots and of the bands of lines."""
+PENS = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)  # as STROKES
 FAR = 1e9
 """Where a column ends that has no end, in the values of the axes."""
 
@@ -248,10 +249,9 @@ class Plot(QWidget):
             band = pg.FillBetweenItem(*ends, brush=thin)
             band.setZValue(-10)
             self.canvas.addItem(band)
-        style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
         dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": colour, "symbolPen": None} if curve.dotted else {}
         points = map(list, zip(*curve.points, strict=True)) if curve.points else ([], [])
-        self.canvas.addItem(pg.PlotDataItem(*points, pen=pg.mkPen(colour, width=2, style=style), **dots))
+        self.canvas.addItem(pg.PlotDataItem(*points, pen=pg.mkPen(colour, width=2, style=PENS[curve.stroke]), **dots))
 
     def _spots(self, spots: Sequence[Spot], x: Scale) -> None:
         theme = current_theme()

@@ -31,10 +31,9 @@ from rtc_inspector.core.figures import (
     Lines,
     Link,
     Sentence,
-    Series,
     Table,
 )
-from rtc_inspector.core.figures.layout import Curve, Shown, cells_of, laid_out
+from rtc_inspector.core.figures.layout import STROKES, Shown, cells_of, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number, row_words
 from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.figures.feed import ExportButton
@@ -354,7 +353,7 @@ class FigureView(QWidget):
     def _name(self) -> None:
         figure, named = self.figure, list[tuple[str, str]]()
         if isinstance(figure, Lines):
-            named = [(colour_of(each.ink), _stroke(each)) for each in laid_out(figure).curves]
+            named = [(colour_of(each.ink), f"{STROKES[each.stroke]} {each.name}") for each in laid_out(figure).curves]
         elif isinstance(figure, (Bars, Histogram)):
             named = [(colour_of(ink), f"■ {name}") for name, ink in laid_out(figure).names]
         named = named[:MOST_NAMED]
@@ -379,10 +378,10 @@ class FigureView(QWidget):
             self._show_words(figure, mark.text if mark is not None else figure.note)
             return
         last = mark.x if mark is not None else None
-        for name, series in zip(self._names, figure.series, strict=False):
+        for name, series, stroke in zip(self._names, figure.series, STROKES, strict=False):
             points = [p for p in series.points if p.x.value is not None and (last is None or p.x.value == last)]
             value = points[-1].y if points else Estimate()
-            name.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
+            name.setText(f"{stroke} {series.name} {in_words(value, series.form or figure.y.form)}")
         ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
         at = last if last is not None else max(ends, default=None)
         self._show_words(figure, f"{figure.x.label} {number(at, figure.x.form)}")
@@ -399,10 +398,6 @@ class FigureView(QWidget):
         self._turn = links, turn + 1 if links == before else 0
         if links:
             self.opened.emit(links, self._turn[1])
-
-
-def _stroke(series: Series | Curve) -> str:
-    return f"{'╍╍' if series.dashed else '━━'} {series.name}"
 
 
 class FiguresView(QWidget):

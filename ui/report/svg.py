@@ -19,6 +19,7 @@ WIDTH, HEIGHT, SQUARE = 1000, 280, 460
 """Of a drawing; the page scales it. A scatter is square, for its axes often are of one kind."""
 LEFT, RIGHT, TOP, BOTTOM = 54, 14, 22, 40
 COLOURS = 6
+DASHES = ("", "6 4", "2 3", "8 3 2 3")  # as STROKES
 """Different colours of lines before they begin again; `--c0` and so on in the style sheet."""
 LETTER = 6.2
 """Width of a letter, about: no browser is at hand that would measure words."""
@@ -104,7 +105,7 @@ class _Canvas:
         ends = [(x, high) for x, _, high in curve.band] + [(x, low) for x, low, _ in reversed(curve.band)]
         yield Markup('<polygon points="{}" fill="{}" opacity=".14"/>').format(self._places(ends), colour)
         line = '<polyline points="{}" fill="none" stroke="{}" stroke-width="2" stroke-dasharray="{}"/>'
-        yield Markup(line).format(self._places(curve.points), colour, "6 4" if curve.dashed else "")
+        yield Markup(line).format(self._places(curve.points), colour, DASHES[curve.stroke])
         for (x, y), words in zip(curve.points, texts, strict=True) if curve.dotted else ():
             yield Markup(_DOT).format(self.x(x), self.y(y), colour, words)
 
