@@ -24,6 +24,7 @@ from rtc_inspector.core.errors import SandboxError, StoreError
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 from rtc_inspector.core.taxonomy import read_taxonomy
+from rtc_inspector.ui.labels.controls import MOST_LINES
 from rtc_inspector.ui.labels.queue import Asked, Labelled, QueueKind, make_queue
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.bars import NoticeText, Offer
@@ -89,7 +90,7 @@ def test_failures_are_labelled_one_key_each(window: MainWindow, case: Filled) ->
     assert second is not None and second.id != first.id
     press(Qt.Key.Key_2)
     assert len(labels(case)) == 2
-    assert panel.progress.text().startswith("Ann: 2 of ")
+    assert panel.progress.text().startswith("2 of ")
     press(Qt.Key.Key_U)
     wait_until(lambda: not panel.held)
     assert panel._sample is not None and panel._sample.id == second.id
@@ -401,6 +402,14 @@ def test_some_lines_around_the_region_are_on_show_while_labelling(window: MainWi
     begin(window)
     editor = window.parts.code.editor
     assert editor.viewport().height() >= 6 * editor.fontMetrics().height()
+
+
+def test_every_definition_is_whole_in_a_low_window_with_a_notice(window: MainWindow) -> None:
+    window.resize(1280, 725)  # a screen of 1280 by 800 with a panel and a title bar
+    window.parts.offers.offer(Offer("left", "Run 1 did not finish.", ()))
+    begin(window)
+    wait_until(lambda: all(b.height() == b.high(b.width(), MOST_LINES) for b in window.parts.labels.side.buttons))
+    assert window.parts.code.editor.viewport().height() >= 3 * window.parts.code.editor.fontMetrics().height()
 
 
 def test_large_gives_the_labels_the_window_and_other_tabs_take_it_back(window: MainWindow) -> None:

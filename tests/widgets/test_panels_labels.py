@@ -83,7 +83,7 @@ def test_a_digit_labels_and_goes_on(desk: Desk) -> None:
     desk.key(Qt.Key.Key_4)
     assert desk.labels(0) == [("ambiguous", "")]
     assert desk.at == 1
-    assert desk.panel.progress.text() == "Ada: 1 labelled"
+    assert desk.panel.progress.text() == "1 labelled"
 
 
 def test_without_going_on_the_label_shows_on_its_button(desk: Desk) -> None:
@@ -115,7 +115,7 @@ def test_a_note_alone_can_be_undone_and_is_no_label(desk: Desk) -> None:
     QTest.keyClicks(desk.panel.note, "odd")
     desk.key(Qt.Key.Key_Return)
     assert [label.note for label in desk.reader.current_labels(desk.item.run_id)] == ["odd"]
-    assert desk.panel.progress.text() == "Ada: 0 labelled"
+    assert desk.panel.progress.text() == "0 labelled"
     desk.key(Qt.Key.Key_U)
     assert desk.labels(0) == [("", "odd"), ("", "")]
     assert desk.reader.current_labels(desk.item.run_id) == []
@@ -415,6 +415,6 @@ def test_what_others_said_is_shown_after_ones_own_label_or_on_request(desk: Desk
 def test_counts_are_of_one_annotator(desk: Desk) -> None:
     desk.panel.set_progress(1, 9)
     desk.key(Qt.Key.Key_1, Qt.Key.Key_1)
-    assert "Ada: 1 of 9 · 2 labelled" in desk.panel.progress.text()
+    assert "1 of 9 · 2 labelled" in desk.panel.progress.text()
     desk.panel.set_name("Ben")
-    assert "Ben: " in desk.panel.progress.text() and "0 labelled" in desk.panel.progress.text()
+    assert "0 labelled" in desk.panel.progress.text()

@@ -153,9 +153,9 @@ MOST = 2**31 - 1
 
 
 class LabelBar(QWidget):
-    """Which sample it is, how far the queue is, and the steps as buttons that name their keys."""
+    """Which sample it is, who labels (`how`), how far the queue is, and the steps as buttons that name their keys."""
 
-    def __init__(self, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+    def __init__(self, *how: QWidget, skip: Act, back: Act, undo: Act, keys: Act) -> None:
         super().__init__()
         self.name, self.badge = ElidedLabel(), Badge()
         embolden(self.name)
@@ -165,7 +165,7 @@ class LabelBar(QWidget):
         self.undo = button("Undo", "Undo the last label", undo)
         self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
         steps = (self.back, self.skip, self.undo, self.help)
-        parts = (self.name, self.badge, self.about, self.progress)
+        parts = (self.name, self.badge, self.about, *how, self.progress)
         row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
 
     def show_sample(self, sample: SampleRow, task: str, about: str, *, blind: bool) -> None:
@@ -276,6 +276,7 @@ def _number(name: str, tip: str, width: int) -> QSpinBox:
     return box
 
 
+WIDEST_NAME = 108  # pixels of the annotator's name
 MOST_LINES = 8  # lines of a definition that are looked at as whole
 CAP = 18  # side of a drawn key
 
@@ -441,15 +442,15 @@ class LabelSide(QWidget):
         self.large = switch("Large", "Give the labels the whole window")
         self.others = switch("Others", "Show what others said before you have labelled a sample")
         self.unconfirmed = label(role="muted", wrap=True)
+        self.unconfirmed.setContentsMargins(SPACE, 0, SPACE, 0)
         self.unconfirmed.hide()
         self.history = called(label(role="muted", wrap=True, selectable=True), "Labels of this sample")
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
-        switches = (self.advance, self.others, self.large, self.blind)
-        who = row(self.annotator, *switches, spacing=SPACE // 2, grows=self.annotator)
+        self.annotator.setMaximumWidth(grown(self, WIDEST_NAME))
+        note = row(self.note, self.advance, self.others, spacing=SPACE // 2, grows=self.note)
         margins = SPACE, SPACE // 2, SPACE, SPACE // 2
-        self._below = (self.note, self.advance, self.unconfirmed)
-        below = (self.note, who, self.unconfirmed, self.history, self.keys, None)
+        below = (note, self.history, self.keys, None)
         column(self._modes, *below, margins=margins, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -458,7 +459,7 @@ class LabelSide(QWidget):
 
     def _fit(self) -> None:
         view, width = self.parentWidget(), self.width() - 2 * SPACE
-        below = sum(part.sizeHint().height() + 3 for part in self._below if not part.isHidden())
+        below = self.advance.sizeHint().height() + 3
         room = (view.height() if view is not None else self.height()) - below - SPACE - 3 * len(self.buttons)
         fits = (most for most in range(MOST_LINES, 1, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
         most = next(fits, 1)

@@ -193,7 +193,8 @@ class LabelsPanel(QWidget):
         bind(self.note, "Escape", self._leave_field, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
         skip, back = self.next_requested.emit, self.previous_requested.emit
-        self.bar = LabelBar(skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
+        how = self.large, self.blind, self.annotator
+        self.bar = LabelBar(*how, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
         self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
@@ -203,7 +204,7 @@ class LabelsPanel(QWidget):
         self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
         self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(540, 410), stretch=(3, 1))
         self._body = QWidget()
-        column(self.bar, self.opinions, self._split, owner=self._body)
+        column(self.bar, self.side.unconfirmed, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)
         self.set_taxonomy(taxonomy or read_taxonomy())
         self.set_sample(None, [])
@@ -322,8 +323,7 @@ class LabelsPanel(QWidget):
         self._show_progress()
 
     def _show_progress(self) -> None:
-        whose = f"{self.name}: " if self.name and not self.adjudicating else ""
-        self.progress.setText(f"{whose}{self._session.text}")
+        self.progress.setText(self._session.text)
 
     # ---- what is asked for
 
@@ -354,7 +354,6 @@ class LabelsPanel(QWidget):
         if self.annotator.text().strip() == self.name:
             return True
         self.annotator.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._scroll.ensureWidgetVisible(self.side.unconfirmed)
         return False
 
     def _choose_slot(self, slot: int) -> None:

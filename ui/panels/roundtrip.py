@@ -6,8 +6,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, kind_of
@@ -43,7 +43,7 @@ from rtc_inspector.ui.style.controls import (
     on_ground,
     row,
 )
-from rtc_inspector.ui.style.fonts import write_fixed
+from rtc_inspector.ui.style.fonts import grown, write_fixed
 from rtc_inspector.ui.style.region_state import UNFINISHED, goodness
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -112,16 +112,16 @@ class RoundTripHeader(QWidget):
         self._headline, self._difference, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
             Badge() for _ in range(6)
         )
-        self._peek = CodePeek(4)
+        self.peek = CodePeek(4)
         top = row(self._place, action, grows=self._place)
         scores = row()
         scores.addLayout(Flow(self._badges, 6), 1)
-        column(top, scores, self._peek, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=6, owner=self)
+        column(top, scores, self.peek, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=6, owner=self)
 
     def show_item(self, item: ItemRow) -> None:
         shown = presenter(item)
         self._place.setText(shown.heading(item))
-        self._peek.show_code(item.text, item.path)
+        self.peek.show_code(item.text, item.path)
         text, tip = shown.headline(item)
         role = {None: "neutral", 0.0: "bad", 1.0: "good"}.get(goodness(item), "warn")
         self._headline.show_text(text, role, tip)
@@ -140,6 +140,7 @@ _EXTRA = "You selected this code; it stands beside the run's sampled regions and
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530  # milliseconds
+LOW = 200  # pixels of the panel
 AT_ONCE = 4
 """Cards that are made or changed in one turn of the event loop. A function asked for its names six times over has 80
 samples, and cards for all of them at once kept the window from answering for half a second; a dozen a turn still for
@@ -190,6 +191,14 @@ class RoundTripPanel(QWidget):
         self._blinking = QTimer(self, interval=BLINK)
         self._blinking.timeout.connect(self._blink)
         self.set_trace(None, [])
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(super().minimumSizeHint().width(), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Leave the original out where it would take the samples' room: the code beside it shows it."""
+        super().resizeEvent(event)
+        self._header.peek.setVisible(self.height() > grown(self, LOW))
 
     @property
     def _chosen(self) -> SampleCard | None:
