@@ -68,6 +68,20 @@ def _runs(block: Block, settings: RegionSettings) -> Iterator[Span]:
                 yield Span(start.start, last.end)
 
 
+def how_many(files: Sequence[SourceFile], settings: RegionSettings, most: int) -> int:
+    """Return how many regions could be drawn from files if tests reached all of them; `most` where there are more."""
+    number = 0
+    for file in files:
+        if number >= most:
+            break
+        end = 0
+        with suppress(ProjectError):
+            for span in sorted((each.span for each in enumerate_candidates(file, settings)), key=lambda each: each.end):
+                if span.start >= end or settings.allow_overlap:
+                    number, end = number + 1, span.end
+    return min(number, most)
+
+
 # --------------------------------------------------------------------------- of a whole project
 
 

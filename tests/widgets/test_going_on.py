@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from notebooks import notebook
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from store_cases import filled
 from waiting import wait_until
 
+from rtc_inspector.core.regions.candidates import how_many
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, RunStarted
 from rtc_inspector.core.run.results import open_store
@@ -19,6 +22,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN
 from rtc_inspector.ui.shell.remembered import Remembered
+from rtc_inspector.ui.shell.run_dialog import RunDialog
 from rtc_inspector.ui.style.appearance import Appearance
 
 Open = Callable[[], MainWindow]
@@ -166,8 +170,43 @@ def test_a_key_shows_the_figures_for_a_room_and_leaves_them(open_window: Open, t
     assert not page.isVisible() and window.parts.code.isVisible()
 
 
+def test_a_page_that_figures_for_a_room_stood_over_comes_back(open_window: Open, tmp_path: Path) -> None:
+    first, second = filled(tmp_path, items=10), filled(tmp_path, items=10, seed=5)
+    window = open_window()
+    opened(window, tmp_path, first.database)
+    wait_until(lambda: window.inspection.run is not None)
+    window.comparing.compare([first.run_id, second.run_id])
+    page = window.comparing.page
+    for leave in (
+        window.commands["big-figures"].trigger,
+        lambda: QTest.keyClick(window.big_figures, Qt.Key.Key_Escape),
+    ):
+        window.commands["big-figures"].trigger()
+        wait_until(window.big_figures.isVisible)
+        leave()
+        assert page.isVisible() and not window.big_figures.isVisible()
+    window.commands["big-figures"].trigger()
+    window.parts.leave_page()
+    assert window.parts.code.isVisible() and not page.isVisible()
+
+
+def test_a_first_run_is_offered_on_no_more_than_there_are(open_window: Open, tmp_path: Path) -> None:
+    window = open_window()
+    opened(window, tmp_path, tmp_path / "none.sqlite")
+    window.control.adopt(RunSettings(regions=500))
+    there = how_many(window.project.codebase.files, RunSettings().region, 500)
+    go_on = window.parts.roundtrip._empty.go_on
+    wait_until(lambda: go_on.text() == f"Run on {there} regions")
+    assert 0 < there < 500
+    book = notebook(tmp_path / "small.ipynb", ("code", "x = 1"), ("code", "y = x + 1\nz = y"))
+    window.open_project(book)
+    wait_until(lambda: go_on.text() == "Run on 2 cells")
+    dialog = RunDialog(window.control.settings, there=2)
+    assert dialog.cost.text().startswith("There are 2 cells. 6 descriptions")
+
+
 def test_settings_name_how_many_a_first_run_draws(open_window: Open, tmp_path: Path) -> None:
     window = open_window()
     opened(window, tmp_path, tmp_path / "none.sqlite")
-    window.control.adopt(RunSettings(regions=40))
-    assert window.parts.roundtrip._empty.go_on.text() == "Run on 40 regions"
+    window.control.adopt(RunSettings(regions=12))
+    assert window.parts.roundtrip._empty.go_on.text() == "Run on 12 regions"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,11 +13,12 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QWidget
 
 from rtc_inspector.core.kinds import counted, task
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.run.estimate import estimate
 from rtc_inspector.core.run.events import Event, Progress, SampleReady, TextStreamed
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import PaceRow, RunRow
-from rtc_inspector.core.types import Item, Span
+from rtc_inspector.core.types import Codebase, Item, Span
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
@@ -399,6 +401,7 @@ class OwnRun(QObject):
         self._follow = follow
         self._wrote = False
         self._paces: Sequence[PaceRow] = ()
+        self._there: int | None = None  # how many items there are to draw from, as far as that is known
         coordinator = control.coordinator
         parts.bar.pause_asked.connect(coordinator.toggle_pause)
         parts.bar.stop_asked.connect(coordinator.stop)
@@ -421,6 +424,8 @@ class OwnRun(QObject):
         queueing.state_changed.connect(self._count_queue)
         queueing.began.connect(self._say_began)
         project.opened.connect(lambda _: self._ask_paces())
+        for signal in (project.opened, control.adopted):
+            signal.connect(lambda _: self._count_items())
         for signal in (inspection.overview_changed, control.adopted, coordinator.state_changed):
             signal.connect(lambda _: self._offer_run())
         parts.bar.resume_asked.connect(self._ask_resume)
@@ -512,6 +517,23 @@ class OwnRun(QObject):
             self._inspection.ask("first run", lambda reader: reader.paces(), self._set_paces, of_run=False)
         self._offer_run()
 
+    def _count_items(self) -> None:
+        """Count what a first run can draw from: in a file of problems or cells all, in code as far as is wanted."""
+        settings, codebase = self._control.settings, self._project.codebase
+        source, self._there = task(settings.task).source, None
+        if codebase is None or self._inspection.looked_at.run is not None:
+            return
+        if source.name in ("problems", "cells"):
+            self._there = len(origin_of(codebase.root).keys) or None
+            self._offer_run()
+        elif source.selected:
+            count = partial(_how_many, codebase, settings)
+            self._project.gateway.submit("items to draw from", count, self._set_there)
+
+    def _set_there(self, number: int) -> None:
+        self._there = number or None
+        self._offer_run()
+
     def _set_paces(self, paces: Sequence[PaceRow]) -> None:
         self._paces = paces
         self._offer_run()
@@ -529,6 +551,7 @@ class OwnRun(QObject):
         ready = self._project.codebase is not None and self._inspection.looked_at.run is None
         words = ""
         if ready and not self._control.busy:
+            settings = replace(settings, regions=min(settings.regions, self._there or settings.regions))
             seconds = estimate(settings, self._paces).seconds
             cost = "" if seconds is None else f", about {duration(seconds)}"
             words = f"Run on {counted(settings.regions, task(settings.task).noun)}{cost}"
@@ -536,6 +559,12 @@ class OwnRun(QObject):
 
     def _count_queue(self) -> None:
         self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.held)
+
+
+def _how_many(codebase: Codebase, settings: RunSettings) -> int:
+    from rtc_inspector.core.regions.candidates import how_many  # in the background: the window stands sooner
+
+    return how_many(codebase.files, settings.region, settings.regions)
 
 
 class ByHand(QObject):

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import TASKS, Kind, article, for_words, project_of
+from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.store.rows import PaceRow
@@ -137,8 +138,9 @@ class Starting(QObject):
     def ask(self) -> None:
         models, control, inspection = self._models, self._control, self._inspection
         dialog = RunDialog(
-            control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints(), control.file
-        )
+            control.settings, self._window, models.headers, models.ask_endpoint, models.endpoints(), control.file,
+            len(origin_of(self._project.root).keys) if self._project.root is not None else 0,
+        )  # fmt: skip
         self._dialog = dialog
         if inspection.stored:
             inspection.ask("paces", lambda reader: reader.paces(), self._set_paces, of_run=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -72,10 +73,12 @@ class RunDialog(QDialog):
         ask_endpoint: AskEndpoint = lambda every: None,
         endpoints: Sequence[EndpointSettings] = (),
         file: ProjectFile = NO_FILE,
+        there: int = 0,
     ) -> None:
+        """`there`: how many problems or cells the open file has, as far as one is open."""
         super().__init__(parent)
         self.setWindowTitle("Run settings")
-        self._settings, self._file = settings, file
+        self._settings, self._file, self._there = settings, file, there
         self.task, self.all = QComboBox(), QCheckBox("All settings")
         every = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in every.items()}
@@ -326,9 +329,12 @@ class RunDialog(QDialog):
         self.origin.setVisible(bool(said))
 
     def _tell_cost(self) -> None:
-        cost = estimate(self.settings(), self._paces or ())
-        runs = series.runs if (series := self.settings().series) is not None else 1
-        each = f"For each of {runs} runs: " if runs > 1 else ""
+        settings, few = self.settings(), ""
+        if self.kind.source.name in ("problems", "cells") and 0 < self._there < settings.regions:
+            settings, few = replace(settings, regions=self._there), f"There are {self._there} {self.kind.nouns}. "
+        cost = estimate(settings, self._paces or ())
+        runs = settings.series.runs if settings.series is not None else 1
+        each = few + (f"For each of {runs} runs: " if runs > 1 else "")
         self.cost.setText(each + cost_words(cost, self.kind, duration, self._paces is not None))
         self.measure.setText("Stop measuring" if self._measuring else "Measure again" if cost.trial else "Measure")
         self.measure.setToolTip(f"Try one {self.kind.noun} now, for about a minute at most; nothing of it is kept")

@@ -116,8 +116,8 @@ class Comparing(QObject):
         self._ask()
 
     def close(self) -> None:
-        if self._parts.shows(self._page):
-            self._parts.leave_page()
+        if self._page is not None:
+            self._parts.leave_page(self._page)
 
     def _ask(self) -> None:
         # Noted before the reading: what is stored during it makes another one necessary.
@@ -272,8 +272,8 @@ class Auditing(QObject):
         self._ask()
 
     def close(self) -> None:
-        if self._parts.shows(self._page):
-            self._parts.leave_page()
+        if self._page is not None:
+            self._parts.leave_page(self._page)
 
     def score(self) -> None:
         database = self._inspection.database
@@ -330,8 +330,7 @@ class Auditing(QObject):
 
     def _follow(self, overview: Overview) -> None:
         if not {run.id for run in overview.runs}.issuperset(self.runs):
-            if self._parts.shows(self._page):
-                self.close()
+            self.close()
             self.runs = ()
 
     def _leave(self, link: Link) -> None:
@@ -373,7 +372,7 @@ class BigFigures(QWidget):
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
             each.setMinimumWidth(1)
         column(self.about, row(*places), margins=(SPACE * 4,) * 4, owner=self).setStretch(1, 1)
-        bind(self, "Escape", parts.leave_page, "Leave the big figures")
+        bind(self, "Escape", self.turn, "Leave the big figures")
         inspection.overview_changed.connect(lambda overview: self.show_run(overview.run))
         inspection.moved.connect(lambda before, now: self.show_run(inspection.run))
         self.show_run(inspection.run)
@@ -382,8 +381,8 @@ class BigFigures(QWidget):
         return {"big-figures": self.turn}
 
     def turn(self) -> None:
-        if self._parts.shows(self):
-            self._parts.leave_page()
+        if self.isVisible():
+            self._parts.leave_page(self)
         else:
             self._parts.show_page(self)
 

@@ -37,7 +37,7 @@ CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65  # shares of the height
 NARROW, LOW = 1100, 700
 """Pixels of a window, while it becomes smaller, below which each pane gets its share again: none has room to spare."""
-LABELLING, DESK, CONTEXT = 0.66, 560, 170
+LABELLING, DESK, CONTEXT = 0.66, 510, 120
 """Share of the tabs while labelling; in a low window the pixels in which all definitions are whole, as far as those are
 left that show some lines of code above."""
 FOLDED = "folded"  # under this name the panes are remembered that are out of sight
@@ -104,7 +104,7 @@ class WindowParts(QWidget):
         whole = self._split("whole", horizontal, left, self._middle)
         self._whole = whole
         self._under: QWidget = self.welcome
-        self._page_alone: QWidget | None = None  # stands in the place of the views, e.g. a comparison
+        self._over: list[QWidget] = []  # pages in the place of the views, e.g. a comparison; the last one is seen
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
@@ -263,24 +263,28 @@ class WindowParts(QWidget):
     def show_views(self, wanted: bool) -> None:
         page = self._whole if wanted else self.welcome
         # A comparison stays on show while a run goes on below it.
-        if self._page_alone is None and page is not self._pages.currentWidget():
+        if not self._over and page is not self._pages.currentWidget():
             self._pages.setCurrentWidget(page)
             (self.regions.table if wanted else self.welcome).setFocus()
         self._under = page
 
     def show_page(self, page: QWidget) -> None:
-        if page is not self._page_alone:
-            self._page_alone = page
+        if self._over[-1:] != [page]:
+            self._over = [*(each for each in self._over if each is not page), page]
             if self._pages.indexOf(page) < 0:
                 self._pages.addWidget(page)
             self._pages.setCurrentWidget(page)
             page.setFocus()
 
     def shows(self, page: QWidget | None) -> bool:
-        return page is not None and page is self._page_alone
+        """Return whether a page is on show, or below another one."""
+        return page in self._over
 
-    def leave_page(self) -> None:
-        if self._page_alone is not None:
-            self._page_alone = None
-            self._pages.setCurrentWidget(self._under)
-            (self.regions.table if self._under is self._whole else self._under).setFocus()
+    def leave_page(self, page: QWidget | None = None) -> None:
+        """Leave a page for what it stood over, or all pages for the views."""
+        before = self._over
+        self._over = [each for each in before if page is not None and each is not page]
+        if self._over != before:
+            shown = self._over[-1] if self._over else self._under
+            self._pages.setCurrentWidget(shown)
+            (self.regions.table if shown is self._whole else shown).setFocus()
