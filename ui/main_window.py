@@ -299,7 +299,9 @@ class MainWindow(QMainWindow):
 
     def _show_project_name(self, project: Path | None) -> None:
         projects = self.remembered.projects()
-        choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
+        # What was generated from a file is known by that file.
+        names = [Path(origin_of(each).file).name or each.name or str(each) for each in projects]
+        choices = [Choice(name, str(each), str(each)) for name, each in zip(names, projects, strict=True)]
         self.parts.bar.project.set_choices(choices, str(project or ""))
         self._name_window()
 

@@ -342,7 +342,7 @@ class ModelSettings:
         label="Context window",
         option="--context",
         sign="TOKENS",
-        unset=f"the model's own, at most {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
+        unset=f"up to {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
     )
     threads: int | None = setting(
         None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True

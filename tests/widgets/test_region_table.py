@@ -194,6 +194,13 @@ def test_columns_without_room_are_left_out_and_nothing_is_scrolled_sideways(tabl
     assert "3 covering tests" in tip, "what has no column is in the tip"
 
 
+def test_a_methods_own_headings_are_whole(table: RegionTable) -> None:
+    table.set_kind(task("chain"))
+    header = table.table.horizontalHeader()
+    assert table.regions.heads[PASSES] == "Steps right" and not header.isSectionHidden(PASSES)
+    assert header.sectionSize(PASSES) >= header.fontMetrics().horizontalAdvance("Steps right") + 8
+
+
 def test_edits_are_listed_by_the_subject_of_their_commit(table: RegionTable, run: Filled) -> None:
     origin = {"commit": "1" * 40, "message": "Make it quick\n\nIt was slow."}
     item = replace(run.items()[0], kind="edit", task="editing", old_text="", origin=origin)

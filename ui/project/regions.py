@@ -287,9 +287,7 @@ class RegionTable(QWidget):
         self.table.text_size.changed.connect(self._fit)
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(28)
-        for section, each in enumerate(COLUMNS):
-            header.resizeSection(section, grown(self.table, each.width))
-        header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(False)
         table.selectionModel().currentRowChanged.connect(self._choose)
         self.regions.headerDataChanged.connect(self._fit)
@@ -307,16 +305,17 @@ class RegionTable(QWidget):
         self._hint.setGeometry(self.table.geometry().translated(-self.table.pos()))
 
     def _fit(self) -> None:
-        room = (
-            self.width()
-            - self.table.verticalScrollBar().sizeHint().width()
-            - 2
-            - grown(self.table, COLUMNS[STATE].width)
-        )
+        mark = grown(self.table, COLUMNS[STATE].width)
+        room = self.width() - self.table.verticalScrollBar().sizeHint().width() - 2 - mark
+        self.table.horizontalHeader().resizeSection(STATE, mark)
         named = [at for at in range(LINE, len(COLUMNS)) if self.regions.heads[at]]
         for at in range(LINE, len(COLUMNS)):
             self.table.setColumnHidden(at, at not in named)
-        others = {at: grown(self.table, COLUMNS[at].width) for at in named}
+        metrics = self.table.fontMetrics()  # a method's own names may be longer than others'
+        others = {
+            at: max(grown(self.table, COLUMNS[at].width), metrics.horizontalAdvance(self.regions.heads[at]) + 2 * SPACE)
+            for at in named
+        }
         fit_columns(self.table.horizontalHeader(), room, FILE, others, grown(self.table, NARROWEST_FILE))
 
     def set_kind(self, kind: Kind) -> None:

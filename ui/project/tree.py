@@ -230,7 +230,8 @@ class ProjectModel(QAbstractItemModel):
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             kind = self._kind
             place = kind.noun.capitalize() if any(each.name for each in self._listed.values()) else "File"
-            return (place, kind.measure(kind.headline).title, kind.nouns.capitalize())[section]
+            title = kind.measure(kind.headline).title
+            return (place, title[:1].upper() + title[1:], kind.nouns.capitalize())[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
             return RIGHT
         return None
@@ -312,8 +313,6 @@ class ProjectTree(QTreeView):
         header = self.header()
         # A method's own names for its figures may be longer than others'.
         self._widths = {each: max(grown(self, width), header.sectionSizeHint(each)) for each, width in WIDTHS.items()}
-        for column, width in self._widths.items():
-            header.resizeSection(column, width)
         self._fit()
 
     def _fit(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QHeaderView, QMenu, QWidget
 
 from rtc_inspector.core.comparison.words import bounded
 from rtc_inspector.core.errors import UserError
@@ -52,7 +52,8 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     started = run.started_at[:16].replace("T", " ")
     kind = task(run.task)
     score = f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{' ⚠' if run.remarks else ''}"
-    lift = bounded(run.secondary) if kind.difference is not None else ""
+    other = "" if kind.difference is None or kind.difference.name == "lift" else f"{kind.difference.title} "
+    lift = f"{other}{bounded(run.secondary)}" if kind.difference is not None else ""
     seen = f"{run.headline.n or ''}{' few' if run.headline.few else ''}"
     words = (str(run.id), run.name, run.project_name, kind.title, run.models, run.status)
     return (*words, done, score, lift, seen, started)
@@ -157,7 +158,8 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (40, 0, 100, 104, 0, 74, 52, 190, 172, 52, 124)  # pixels of the columns; those of 0 share what room is left
+WIDTHS = (40, 0, 110, 104, 0, 74, 52, 190, 172, 52, 124)  # pixels of the columns; those of 0 share what room is left
+WHOLE = ("Task", "Score", "Lift")  # columns as wide as what they hold
 
 
 class RunsDialog(QDialog):
@@ -222,6 +224,8 @@ class RunsDialog(QDialog):
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         widths(table, *WIDTHS)
+        for name in WHOLE:
+            table.horizontalHeader().setSectionResizeMode(HEADINGS.index(name), QHeaderView.ResizeMode.ResizeToContents)
         table.selectionModel().currentRowChanged.connect(self._offer)
         table.selectionModel().selectionChanged.connect(self._offer)
         table.doubleClicked.connect(self._open)

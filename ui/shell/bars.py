@@ -512,8 +512,8 @@ class TopBar(QWidget):
         for box, stretch, widest in (
             (self.project, 7, 300),
             (self.task, 0, WHOLE),
-            (self.forward, 9, 480),
-            (self.backward, 9, 480),
+            (self.forward, 12, 480),
+            (self.backward, 8, 480),
         ):
             if widest == WHOLE:
                 box.show_whole()

@@ -126,6 +126,7 @@ def fit_columns(header: QHeaderView, room: int, name: int, widths: Mapping[int, 
     for section, width in widths.items():
         full = full or room - width < least
         header.setSectionHidden(section, full)
+        header.resizeSection(section, width)
         room -= 0 if full else width
     header.resizeSection(name, room)
 

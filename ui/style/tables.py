@@ -191,6 +191,7 @@ class RowTable(QTableView):
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setDefaultAlignment(LEFT)
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.text_size = TextSize(self, row)
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
