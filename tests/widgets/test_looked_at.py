@@ -216,6 +216,7 @@ def look_at(window: MainWindow, value: LookedAt, like: MainWindow) -> None:
         window.parts.code.open_file(value.file)
         settle(window)
     window.control.adopt(like.control.settings)
+    settle(window)  # how many there are is counted anew
 
 
 # ---- what happens to it

@@ -17,7 +17,7 @@ from themes import wear
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.types import LabelKind, TestResult
+from rtc_inspector.core.types import Form, LabelKind, TestResult
 from rtc_inspector.ui.labels.controls import ModeButton
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import LabelRequest, Pace
@@ -173,6 +173,15 @@ def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk, size: t
     for button in desk.panel.buttons:
         assert isinstance(button, ModeButton)
         assert button.height() == button.high(button.width(), 8), button.text()
+
+
+def test_a_program_is_read_below_the_words_it_was_asked_for_in(desk: Desk) -> None:
+    sample, subject = next(each for each in desk.queue if each.verdict is not None), desk.panel.subject
+    asked = replace(desk.item, form=Form.TEXT, text="Return the larger of two numbers.")
+    desk.panel.set_sample(None, [])
+    desk.panel.set_sample(sample, [], item=asked)
+    assert subject.description.text() == asked.text and subject.original.edit.toPlainText() == sample.text
+    assert subject.original.title.text() == "Program" and not subject.columns.isVisible()
 
 
 def test_large_shows_where_the_code_stands_and_what_failed(desk: Desk) -> None:

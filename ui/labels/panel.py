@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from rtc_inspector.core.types import LabelKind, TestResult
+from rtc_inspector.core.types import Form, LabelKind, TestResult
 from rtc_inspector.ui.diff.lines import lost_indentation, restored
 from rtc_inspector.ui.diff.rows import EditLines, PairLines, compare, shown_edit
 from rtc_inspector.ui.diff.view import EDIT_TITLES, Columns
@@ -532,11 +532,13 @@ class LabelSubject(QWidget):
 
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         words = describes(sample)
-        self.description.setText(breakable(sample.text if words else description))
+        asked = item.form == Form.TEXT and not words  # it is no original of a program, but what that was asked for
+        self.description.setText(breakable(item.text if asked else sample.text if words else description))
         self._words.setVisible(bool(self.description.text()))
         self._make_room()
-        self.original.setVisible(words)
-        self.columns.setVisible(not words)
+        self.original.setVisible(words or asked)
+        self.original.title.setText("Program" if asked else "Original")
+        self.columns.setVisible(not (words or asked))
         if presenter(item).past:
             self._show_edit(item, None if words else sample.text)
             return
@@ -545,8 +547,8 @@ class LabelSubject(QWidget):
             self.edit.hide()
         before = item.text
         indent = lost_indentation(before)
-        if words:
-            self.original.show_text(restored(before, indent))
+        if words or asked:
+            self.original.show_text(sample.text if asked else restored(before, indent))
             return
         python = item.path.endswith((".py", ".pyi"))
         diff = compare(restored(before, indent), restored(sample.text, indent), python=python)

@@ -199,7 +199,7 @@ class TextBox(QWidget):
     def __init__(self, title: str, *, fixed: bool = True, wrap: bool = True) -> None:
         super().__init__()
         self.setProperty("role", "surface")
-        self._title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
+        self.title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
         self.edit = called(QPlainTextEdit(readOnly=True, tabChangesFocus=True, textInteractionFlags=SELECTABLE), title)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
         self.edit.setStyleSheet(FOCUS_RING)
@@ -208,7 +208,7 @@ class TextBox(QWidget):
         if fixed:
             write_fixed(self.edit, 9)
         self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
-        head = row(self._title, self.detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
+        head = row(self.title, self.detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
         self.edit.document().setDocumentMargin(SPACE)
         column(head, self.edit, owner=self)
 

@@ -510,10 +510,10 @@ class TopBar(QWidget):
         bottom = Qt.AlignmentFlag.AlignBottom
         line.addWidget(self.menu_button, 0, bottom)
         for box, stretch, widest in (
-            (self.project, 7, 300),
+            (self.project, 13, 300),
             (self.task, 0, WHOLE),
-            (self.forward, 12, 480),
-            (self.backward, 8, 480),
+            (self.forward, 23, 480),
+            (self.backward, 17, 480),
         ):
             if widest == WHOLE:
                 box.show_whole()
