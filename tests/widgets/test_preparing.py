@@ -38,13 +38,16 @@ def test_each_step_has_its_time_and_one_that_never_came_is_left_out(qapp: QAppli
         ["·", "Find regions", "", ""],
     ]
     assert page.words == "Learn the tests · 6 s" and page.advice.text().startswith("6 s so far. What is learned")
+    now[0] = 16.0
+    page.note(Progress("learning the tests: collected once", 41, 51))
+    assert page.rows[1][2].text() == "collected once 41 of 51, 2 s left"
     page.begin(task("editing"))
     now[0] = 70.0
     page.note(Progress("sampling edits", 1, 10))
     now[0] = 75.0
     page._tell()
     assert page.rows[1][0].isHidden() and page.rows[1][1].isHidden()
-    assert "learned" not in page.advice.text() and page.words.endswith("1:08 min")
+    assert "learned" not in page.advice.text() and page.words.endswith("59 s")
     page.end()
 
 

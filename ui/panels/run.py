@@ -194,6 +194,7 @@ LOAD, LEARN, DRAW, ASK = range(4)
 DONE, NOW, LATER = "✓", "▸", "·"
 TICK = 500  # milliseconds between two looks at the clock
 WIDEST = 560  # pixels for text of the usual size
+FORECAST_AFTER = 5.0  # seconds of a stage from which it is said how long the rest takes
 
 
 def step_of(stage: str) -> int:
@@ -218,7 +219,8 @@ class Preparing(QWidget):
         self._seconds = [0.0] * 4
         self._at: int | None = None
         self._since = 0.0
-        self._stage = ""
+        self._stage = self._named = ""
+        self._named_since = 0.0
         self.title, self.advice = label("Getting the run ready", "title", wrap=True), label(role="muted", wrap=True)
         self.rows = [(label(), label(), label(role="muted"), label()) for _ in range(4)]
         self.leave = push("Show the code meanwhile", "Show the code while the run gets ready", self.left.emit)
@@ -252,6 +254,7 @@ class Preparing(QWidget):
 
     def begin(self, kind: Kind) -> None:
         self._kind, self._seconds, self._at, self._stage = kind, [0.0] * 4, LOAD, ""
+        self._named = ""
         self._since = self._clock()
         names = ("Load the model", "Learn the tests", f"Find {kind.nouns}", "Read the first prompt")
         for (_, name, _, _), words in zip(self.rows, names, strict=True):
@@ -266,7 +269,12 @@ class Preparing(QWidget):
         now, step = self._clock(), step_of(progress.stage)
         self._seconds[self._at] += now - self._since
         self._since, self._at = now, step
+        if progress.stage != self._named:
+            self._named, self._named_since = progress.stage, now
+        passed = now - self._named_since
+        left = passed / progress.done * (progress.total - progress.done) if progress.done else 0.0
         count = f" {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
+        count += f", {_clock_words(left)} left" if passed > FORECAST_AFTER and left > 1 else ""
         stage = "" if step == ASK else progress.stage.partition(": ")[2] or progress.stage
         self._stage = progress.detail or (f"{stage}{count}" if stage else "")
         self._tell()
