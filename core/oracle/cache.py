@@ -89,11 +89,10 @@ def fingerprint(
     `sandbox`: its name and image digest.
     """
     digest = hashlib.sha256()
-    config = {key: value for key, value in plan.config.items() if key != "tracer"}
     facts = {
         "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],
         "distributions": sorted(_distributions(interpreter)),
-        "config": config,
+        "config": plan.config,
         "environment": dict(plan.launch.environment),
         "settings": [getattr(settings, name) for name in _SETTINGS],
         "sandbox": list(sandbox),

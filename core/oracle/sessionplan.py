@@ -213,8 +213,7 @@ def _copy(path: Path) -> tuple[str, int, str]:
 
 def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, settings: OracleSettings) -> SessionPlan:
     """Return the plan for the project at `root` (absolute, links resolved)."""
-    lent = _lent_tracer(interpreter)
-    readonly = (root, INSIDE, *interpreter.readonly, *([lent] if lent else []))
+    readonly = (root, INSIDE, *interpreter.readonly)
     limits = Limits(settings.memory_mib, settings.processes, settings.scratch_mib)
     argv = (str(interpreter.executable), "-s", "-B", "-u", str(INSIDE / "main.py"))
     launch = Launch(argv, str(root), readonly, _ENVIRONMENT, limits)
@@ -225,7 +224,6 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
         "memory_mib": limits.memory_mib,
         "address_space_mib": limits.address_space_mib,
         "scratch_mib": settings.scratch_mib,
-        "tracer": str(lent) if lent else None,
         "pytest_needed": not needs_no_pytest(root),
     }
     return SessionPlan(launch, config)
@@ -252,13 +250,3 @@ def _paths(root: Path, interpreter: Interpreter) -> Iterator[str]:
     source = root / "src"
     if source.is_dir() and not (source / "__init__.py").exists() and source not in interpreter.editable:
         yield str(source)
-
-
-def _lent_tracer(interpreter: Interpreter) -> Path | None:
-    """Return the C tracer of our coverage package, where the target's interpreter needs one and it fits."""
-    if interpreter.version >= (3, 12):
-        return None
-    import coverage.tracer
-
-    file = Path(coverage.tracer.__file__ or "")
-    return file if f".{interpreter.tag}-" in file.name else None

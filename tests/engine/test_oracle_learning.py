@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from types import FrameType
-
-import pytest
-
 from rtc_inspector.core.oracle.identity import IdentityRun, affordable, batches, untrusted
-from rtc_inspector.core.oracle.inside import tracers
 
 
 def run(*tests: tuple[str, str, float], asked: frozenset[str] | None = None) -> IdentityRun:
@@ -37,23 +30,3 @@ def test_a_run_says_nothing_of_tests_it_was_not_asked_about() -> None:
 def test_a_batch_takes_one_test_of_each_file_fast_ones_first() -> None:
     seconds = {"x::a": 2.0, "x::b": 1.0, "y::c": 3.0, "x::d": 1.5}
     assert batches(seconds) == [["x::b", "y::c"], ["x::d"], ["x::a"]]
-
-
-def test_a_test_without_new_lines_is_not_traced_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracers, "QUIET", 0.02)
-    seen: list[tuple[str, int]] = []
-
-    def pause(frame: FrameType | None) -> None:
-        seen.extend(tracers.lines_around(frame, __file__))
-
-    watch = tracers.QuietWatch(lambda: 0, pause)
-    watch.start()
-    try:
-        watch.arm()
-        end = time.monotonic() + 5
-        while not seen and time.monotonic() < end:
-            sum(range(1000))
-        here = sys._getframe().f_lineno
-    finally:
-        watch.stop()
-    assert (__file__, here) in seen

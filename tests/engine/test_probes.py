@@ -69,9 +69,35 @@ async def never():
 PROGRAM = """
 import json, sys
 sys.path.insert(0, {parent!r})
-from inside.probes import Probes
-from inside.tracers import Settrace, no_lines
+from inside.probes import Probes, no_lines
 sys.path.insert(0, {folder!r})
+
+
+class Settrace:
+    def __init__(self, importing, root):
+        self.importing, self.root = importing, root
+
+    def start(self):
+        sys.settrace(self.call)
+
+    def stop(self):
+        sys.settrace(None)
+
+    def switch(self, into):
+        self.into = into
+
+    def call(self, frame, event, argument):
+        if not frame.f_code.co_filename.startswith(self.root):
+            return None
+        in_function = frame.f_code.co_flags & 1
+
+        def line(frame, event, argument):
+            (self.into if in_function else self.importing)[frame.f_code.co_filename].add(frame.f_lineno)
+            return line
+
+        return line
+
+
 found = []
 for make in (Settrace, Probes):  # code with probes stays
     importing, running = no_lines(), no_lines()

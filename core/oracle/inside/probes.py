@@ -10,11 +10,17 @@ import ast
 import importlib.machinery
 import os
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any
+from typing import Any, DefaultDict, Set
 
-from .tracers import Lines
+import pytest
+
+from .child import Send
+
+Lines = DefaultDict[str, Set[int]]
+"""Lines that ran, by file."""
 
 IN_FUNCTION, AT_IMPORT = "\0rtc function", "\0rtc module"
 """Constants in whose places the functions that record a line are put, once the code is compiled."""
@@ -22,7 +28,7 @@ BLOCKS = ("body", "orelse", "finalbody")
 
 
 class Probes:
-    """Implements `tracers.Tracer` for what is imported from `start` on."""
+    """Adds the lines that run to whatever is current, of what is imported from `start` on."""
 
     def __init__(self, importing: Lines, root: str) -> None:
         self._importing = self._into = importing
@@ -130,3 +136,84 @@ def _connected(code: CodeType, recorders: dict[str, Any]) -> CodeType:
         for each in code.co_consts
     ]
     return code.replace(co_consts=tuple(constants))
+
+
+class Collector:
+    """A pytest plugin that gives each test its lines.
+
+    The set-up of a fixture that outlives one test counts for every test that uses it.
+    """
+
+    def __init__(self, root: str) -> None:
+        """`root`: of the project. Lines outside tests, and module level lines at any time, count as run at import."""
+        self._importing = importing = no_lines()
+        self._probes = Probes(importing, root + os.sep)
+        self._root = root
+        self._tests: dict[str, Lines] = defaultdict(no_lines)
+        self._fixtures: dict[tuple[str, str], Lines] = defaultdict(no_lines)
+        self._uses: dict[str, set[tuple[str, str]]] = {}
+        self._current = importing
+
+    def start(self) -> None:
+        self._probes.start()
+        self._probes.switch(self._importing)
+
+    def stop(self) -> None:
+        self._probes.stop()
+
+    def _enter(self, into: Lines) -> None:
+        self._current = into
+        self._probes.switch(into)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._enter(self._tests[nodeid])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._enter(self._importing)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            yield
+            return
+        outside = self._current
+        self._enter(self._fixtures[fixturedef.argname, fixturedef.baseid])
+        yield
+        self._enter(outside)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        keys = {(definition.argname, definition.baseid) for group in definitions.values() for definition in group}
+        self._uses[item.nodeid] = keys
+
+    def send(self, send: Send) -> None:
+        """Stop, and report which lines run at import, and which by each test."""
+        self._probes.stop()
+        for path, lines in self.import_lines().items():
+            send("import-lines", path, lines)
+        found: dict[str, list[tuple[str, list[int]]]] = {}
+        for test, own in self._tests.items():
+            for key in self._uses.get(test, ()):
+                for path, numbers in self._fixtures[key].items():
+                    own[path] |= numbers
+            for path, numbers in own.items():
+                if numbers:
+                    found.setdefault(path, []).append((test, sorted(numbers)))
+        for path, by_test in found.items():
+            send("lines", self._relative(path), by_test)
+
+    def import_lines(self) -> dict[str, list[int]]:
+        """Return which lines of which files ran outside tests so far."""
+        found = self._importing.items()
+        return {self._relative(path): sorted(line for line in numbers if line > 0) for path, numbers in found}
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self._root).replace(os.sep, "/")
+
+
+def no_lines() -> Lines:
+    """Return an empty record of lines, by file."""
+    return defaultdict(set)

@@ -22,11 +22,10 @@ from .candidate import REFUSALS, files_of, serve, take_up, texts_of
 from .child import Send, flush
 from .codeswap import Functions, Outline, Refusal, locate, swap
 from .messages import read_framework
-from .probes import Probes
+from .probes import Collector
 from .reporter import Reporter, Stages, Witness
 from .sources import install
 from .tampering import Places, hear_audit, hide, snapshot
-from .tracers import Collector, choose_collector, no_lines
 
 PATTERN = "test*.py"
 """What unittest looks for by itself."""
@@ -144,8 +143,7 @@ class Bare:
         reporter.begin(send, request)
         plugins: list[Any] = [reporter, Stages(reporter, request)]
         if request.get("trace"):
-            # Without an audit hook: one in Python has threads that start together fail to install the tracer.
-            collector, imported = choose_collector(self._config), Imported(self._config["root"], send)
+            collector, imported = Collector(self._config["root"]), Imported(self._config["root"], send)
             collector.start()
             status = self._main(_files(request), [*plugins, collector, imported])
             collector.send(send)
@@ -261,8 +259,11 @@ def _files(request: dict[str, Any]) -> list[str] | None:
 # -------------------------------------------------------------------------- code in memory
 
 
-def remember(config: dict[str, Any]) -> None:
-    """Compile the unmodified project once, in the zygote, for children to import where the text is the same."""
+def remember(config: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+    """Compile the unmodified project once, in the zygote, for children to import where the text is the same.
+
+    Return what rewrites the assertions of the test files that a request needs first, before it is forked.
+    """
     paths = [os.path.join(config["root"], path) for path in config.get("sources", ())]
     compiled: dict[str, tuple[bytes, CodeType]] = {}
     for path in paths:
@@ -279,18 +280,14 @@ def remember(config: dict[str, Any]) -> None:
         return usual(self, data, path, **options)
 
     loader.source_to_code = source_to_code
-    _rewrite_from([path for path in paths if "test" in os.path.basename(path)])
+    return _rewriting(config["root"], config.get("rewritten", []))
 
 
-def _rewrite_from(paths: list[str]) -> None:
-    """Rewrite assertions in test files once, which pytest does on import and which costs more than compiling them."""
+def _rewriting(root: str, files: list[str]) -> Callable[[dict[str, Any]], None]:
+    """Return what rewrites assertions once, which pytest does on import and which costs more than compiling."""
     usual: Any = getattr(rewrite, "_rewrite_test", None)
-    if usual is None:
-        return
-    rewritten, no_options = {}, SimpleNamespace(getini=lambda name: False)  # asked whether a hook is wanted
-    for path in paths:
-        with suppress(Exception):
-            rewritten[path] = usual(Path(path), no_options)
+    rewritten: dict[str, Any] = {}
+    no_options = SimpleNamespace(getini=lambda name: False)  # asked whether a hook is wanted
 
     def rewrite_test(fn: Any, config: Any) -> Any:
         kept = rewritten.get(str(fn))
@@ -298,7 +295,19 @@ def _rewrite_from(paths: list[str]) -> None:
             return usual(fn, config)
         return kept
 
-    rewrite._rewrite_test = rewrite_test
+    def prepare(request: dict[str, Any]) -> None:
+        first = request.get("stages", [request.get("tests")])[0]
+        asked = None if first is None or request.get("whole") else frozenset(files_of(first))
+        for path in files if usual is not None else []:
+            full = os.path.join(root, path)
+            if full not in rewritten and (asked is None or path in asked or path.endswith("conftest.py")):
+                rewritten[full] = None
+                with suppress(Exception):
+                    rewritten[full] = usual(Path(full), no_options)
+
+    if usual is not None:
+        rewrite._rewrite_test = rewrite_test
+    return prepare
 
 
 class Collected(Configured):
@@ -311,9 +320,7 @@ class Collected(Configured):
     def _prepare(self) -> None:
         traced = bool(self._config.get("trace"))
         self.found: dict[str, Any] = {}
-        importing, root = no_lines(), self._config["root"]
-        self._collector = Collector(Probes(importing, root + os.sep), importing, root)
-        self._imported = Imported(root)
+        self._collector, self._imported = Collector(self._config["root"]), Imported(self._config["root"])
         if traced:
             self._collector.start()
         super()._prepare()
@@ -379,7 +386,7 @@ class Collected(Configured):
                 stream: Any = getattr(capturing, name)
                 stream.tmpfile.seek(0)
                 stream.tmpfile.truncate()
-        if request.get("trace"):  # by the tracer that has seen them collected
+        if request.get("trace"):
             self._pytest.pluginmanager.register(self._collector)
             self._collector.start()
             self._pytest.hook.pytest_runtestloop(session=session)
