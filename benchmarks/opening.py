@@ -15,7 +15,7 @@ project, and at last the medians:
 - `first_request_vs_plain`: `sample` until its first admitted region, which is when a model would be asked.
 - `opening_cpu_vs_plain`: `sample` to its end; `second_opening_vs_plain`: the same once more, all being kept.
 - `judge_cold_vs_plain`: `judge` of a deletion with nothing kept.
-- `pass_vs_plain`: the median verdict on the region with a comment behind it, in one process that has learned the suite.
+- `pass_vs_plain`: the median verdict on regions with a comment behind them, by a judge for each core.
 
 `..._in_STAGE` are seconds of `sample` and `judge` by the clock, by the stage that our program says it is in; `start` is
 what comes before the first one.
@@ -58,11 +58,13 @@ from pathlib import Path
 sys.path.insert(0, {benchmarks!r})
 from judging.fresh import processor_seconds
 from rtc_inspector.core.oracle.factory import open_oracle
-from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.platform import usable_cores
+from rtc_inspector.core.settings import OracleSettings, with_workers
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Candidate, Span
 codebase = open_codebase(Path({root!r}))
-oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", python={python!r}), lambda text: None)
+settings = with_workers(OracleSettings(sandbox="bubblewrap", python={python!r}), usable_cores())
+oracle = open_oracle(codebase, settings, lambda text: None)
 oracle.suite(lambda *_: None)
 for number, (item, comment) in enumerate(json.loads(sys.stdin.read())):
     candidate = Candidate(codebase.file(item["path"]), Span(item["start"], item["end"]), item["text"] + comment)

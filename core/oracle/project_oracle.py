@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence, Set
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,12 +22,12 @@ from rtc_inspector.core.oracle.identity import IdentityRunner, SandboxEnded
 from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan, unlearned
+from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan, rewritten_files, unlearned
 from rtc_inspector.core.oracle.trial import (
     Trial,
     fastest_first,
+    first_stage,
     likely_tests,
-    lines_of,
     nearest_files_first,
     promising_first,
     shares,
@@ -279,7 +279,8 @@ class ProjectOracle:
 
     def _hire(self, baseline: Baseline, collected: Zygote | None) -> None:
         opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)
-        plan = ready_plan(opened, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
+        files = rewritten_files(baseline.early, [test.node_id for test in baseline.suite.tests])
+        plan = ready_plan(opened, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines, files)
         make = partial(Worker, self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
         forks = self._by_one_run and baseline.code_swap
         if forks:
@@ -388,8 +389,7 @@ class ProjectOracle:
             verdict = self._once(Trial(None, tuple(tests), whole=True))
             passes = verdict.outcome in (Outcome.PASS, Outcome.TAMPERED)
             return (_passed(len(tests), self.name) if passes else verdict), passes
-        places = [(change.file.path, lines_of(change)) for change in candidate.changes]
-        covering = promising_first(places, tests, baseline)
+        covering = promising_first(candidate.changes, tests, baseline)
         verdict, sure, swapped = self._lean(Trial(candidate, covering, every_test, lean=True, again=again))
         if verdict.outcome is Outcome.PASS:
             imported = swapped or self._judges(candidate, tests, baseline)
@@ -491,27 +491,25 @@ class ProjectOracle:
         confirm: bool,
     ) -> Verdict:
         """Run the covering tests, then the rest of the suite where that is to confirm a pass."""
-        places = [(change.file.path, lines_of(change)) for change in candidate.changes]
-        covering = promising_first(places, [test for test in tests if test not in self._late], baseline)
+        changes = candidate.changes
+        covering = promising_first(changes, [test for test in tests if test not in self._late], baseline)
         whole = tuple(test.node_id for test in baseline.suite.tests if test.node_id not in self._late)
-        covering = covering or promising_first(places, whole, baseline)
+        covering = covering or promising_first(changes, whole, baseline)
         if not confirm:
             return self._once(Trial(candidate, covering, every_test, again=again))
         known = frozenset(covering)
-        others = nearest_files_first(places, [test for test in whole if test not in known], baseline)
+        others = nearest_files_first(changes, [test for test in whole if test not in known], baseline)
         rest = self._sampled(others, baseline)
         if not rest:
             return self._once(Trial(candidate, covering, every_test, again=again))
         confirming = Trial(candidate, whole if len(rest) == len(others) else covering + rest, whole=True, again=again)
-        idle = self._free.qsize() if baseline.seconds_of(rest) > WORTH_SHARING else 1
-        at_once = rest if idle < 2 and self._verdicts.get(_key(confirming)) is None else ()
-        verdict = self._once(Trial(candidate, covering, every_test, rest=at_once, again=again))
+        known_whole = self._verdicts.get(_key(confirming)) is not None
+        trial = Trial(candidate, covering, every_test, rest=() if known_whole else rest, again=again)
+        verdict = self._once(trial)
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
             self._verdicts.keep(_key(confirming), verdict)
             verdict = _split(verdict, frozenset(covering))
         elif verdict.outcome is Outcome.PASS:
-            if idle >= 2 and self._verdicts.get(_key(confirming)) is None:
-                self._share_out(verdict, confirming, rest, baseline)
             verdict = _joined(verdict, self._once(confirming))
         if verdict.outcome is Outcome.PASS and len(rest) < len(others):
             detail = f"All {len(covering)} covering tests passed, and of {len(others)} others the {len(rest)} nearest."
@@ -527,20 +525,6 @@ class ProjectOracle:
                 most = place + 1
                 break
         return tuple(tests[:most])
-
-    def _share_out(self, covering: Verdict, confirming: Trial, rest: Sequence[str], baseline: Baseline) -> None:
-        """Run what confirms a pass in all judges that are idle; what does not pass counts as soon as it is seen."""
-        parts = shares(rest, self._free.qsize() or 1, baseline)
-        trials = [replace(confirming, tests=part, whole=False) for part in parts]
-        verdicts = list[Verdict]()
-        for made in as_completed([in_thread(partial(self._once, trial)) for trial in trials]):
-            verdicts.append(made.result())
-            if verdicts[-1].outcome is not Outcome.PASS:
-                break
-        seconds = max(verdict.seconds for verdict in verdicts)
-        found = merged([covering, *verdicts])
-        if found.outcome.judged:
-            self._verdicts.keep(_key(confirming), replace(found, seconds=seconds))
 
     def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
@@ -677,11 +661,49 @@ class ProjectOracle:
                 del self._running[key]
 
     def _run(self, trial: Trial) -> Verdict:
+        baseline, alone = self._baseline, trial.candidate is None or trial.in_order or trial.whole
+        if alone or baseline is None or (trial.every_test and not trial.rest) or self._free.qsize() < 2:
+            return self._run_alone(trial)
+        if baseline.seconds_of(trial.tests + trial.rest) < WORTH_SHARING:
+            return self._run_alone(trial)
+        return self._share_out(trial, baseline)
+
+    def _run_alone(self, trial: Trial) -> Verdict:
         worker = self._free.get()
         try:
             return worker.judge(trial)
         finally:
             self._free.put(worker)
+
+    def _share_out(self, trial: Trial, baseline: Baseline) -> Verdict:
+        """Run the likeliest tests, then all others in the judges that are idle, nearest first."""
+        lead = trial.tests if trial.every_test else first_stage(trial.tests)
+        first = self._run_alone(replace(trial, tests=lead, rest=()))
+        asked = frozenset(trial.tests + trial.rest).difference(lead)
+        if first.outcome is not Outcome.PASS or not asked:
+            return first
+        left = [test.node_id for test in baseline.suite.tests if test.node_id in asked]
+        ordered = nearest_files_first(trial.candidate.changes if trial.candidate else (), left, baseline)
+        parts = shares(ordered, self._free.qsize() or 1, baseline)
+        verdicts = [first]
+        for made in [in_thread(partial(self._run_part, trial, part)) for part in parts]:
+            verdicts.append(made.result())
+            if verdicts[-1].outcome is not Outcome.PASS:
+                break
+        found = merged(verdicts)
+        seconds = first.seconds + max(verdict.seconds for verdict in verdicts[1:])
+        if found.outcome is Outcome.PASS or not trial.rest:
+            return replace(found, seconds=seconds)
+        covering = self._run_alone(replace(trial, rest=()))  # of which some may not have run
+        bad = tuple(test for test in found.tests if test.outcome != "passed" and test.node_id in trial.rest)
+        return replace(found, tests=covering.tests + bad) if covering.outcome is Outcome.PASS else covering
+
+    def _run_part(self, trial: Trial, part: Sequence[str]) -> Verdict:
+        """Run some of a trial's tests and then of its rest, whose output does not count."""
+        covering = frozenset(trial.tests)
+        tests, rest = (tuple(test for test in part if (test in covering) is wanted) for wanted in (True, False))
+        verdict = self._run_alone(replace(trial, tests=tests or rest, rest=rest if tests else (), every_test=False))
+        return verdict if tests else replace(verdict, output="")
 
     def close(self) -> None:
         if self._closed.is_set():

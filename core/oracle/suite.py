@@ -206,7 +206,7 @@ class SuiteRun:
                 seconds = EACH_SECONDS if not self._plan.config["pytest_needed"] else IMPORT_SECONDS
                 endless[found.test] = f"{kind} within {seconds:.0f} s"
                 self._notice(f"{found.test} {endless[found.test]}: left out with all that its file tests.")
-                plan = ready_plan(plan, [file_of(found.test)], (), ())
+                plan = ready_plan(plan, [file_of(found.test)])
 
     def _forecasting(self, progress: Report) -> Report:
         """Return what says, some seconds into a long traced run, how long all of it will take."""
@@ -359,8 +359,9 @@ class SuiteRun:
         return False
 
     def _plan_for(self, traced: Traced) -> SessionPlan:
-        ignored = [file_of(test) for test in traced.endless]
-        return ready_plan(self._plan.with_writable(traced.opened), ignored, (), ())
+        ignored, run = [file_of(test) for test in traced.endless], traced.run
+        opened = self._plan.with_writable(traced.opened)
+        return ready_plan(opened, ignored, (), run.import_lines, rewritten_files(run.early, run.collected))
 
     def _bounds(self) -> dict[str, float]:
         """Return what bounds each file's import, and each test of problems and cells: they are small."""
@@ -378,7 +379,8 @@ class SuiteRun:
                 if len(plain) == 1:
                     self._consider(plain[0], ask=False)
                     again = affordable(plain[0], self._settings.repeat_seconds)
-        plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, ())
+        files = rewritten_files(plain[0].early, plain[0].collected)
+        plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, plan.config["sources"], files)
         return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
 
     def _consider(self, run: IdentityRun, ask: bool) -> None:
@@ -514,14 +516,25 @@ def _up_to_last(tests: Sequence[str], wanted: Set[str]) -> list[str]:
 
 
 def ready_plan(
-    plan: SessionPlan, ignored: Sequence[str], preload: Sequence[str], sources: Iterable[str]
+    plan: SessionPlan,
+    ignored: Sequence[str],
+    preload: Sequence[str] = (),
+    sources: Iterable[str] = (),
+    rewritten: Iterable[str] = (),
 ) -> SessionPlan:
     """Return the plan for judging.
 
-    Broken test files left out, foreign modules imported and own files compiled beforehand.
+    Broken test files left out, foreign modules imported and own files compiled beforehand; `rewritten`: files in which
+    pytest rewrites assertions, done once.
     """
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
-    return plan.with_config(pytest_args=arguments, preload=list(preload), sources=sorted(sources))
+    own = {"sources": sorted(sources), "rewritten": sorted(set(rewritten))}
+    return plan.with_config(pytest_args=arguments, preload=list(preload), **own)
+
+
+def rewritten_files(early: Iterable[str], tests: Iterable[str]) -> set[str]:
+    """Return the files in which pytest rewrites assertions: conftests and those of tests."""
+    return {*map(file_of, tests), *(path for path in early if Path(path).name == "conftest.py")}
 
 
 def broken_files(run: IdentityRun) -> tuple[str, ...]:

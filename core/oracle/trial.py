@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
-from rtc_inspector.core.syntax import parse
 from rtc_inspector.core.types import Candidate, Change
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -76,11 +73,12 @@ NEAR = 12
 WORD = re.compile(r"\w+")
 LIKELY = 0.3
 """Share of the tests that are worth asking before it is known what covers a candidate."""
+AROUND = 0.001
+"""Seconds that pytest takes around each test."""
 FIRST = 24
 """How many of the tests decide which file is collected first."""
-Place = tuple[str, tuple[int, int]]
-"""A file, and the first and last line of what is changed in it."""
-_NEAR, _SAME_FILE, _ELSEWHERE = range(3)
+DEFINITION = re.compile(r"([ \t]*)(?:class|(?:async )?def)\s+(\w+)")
+_NAMED, _NEAR, _SAME_FILE, _ELSEWHERE = range(4)
 
 
 def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
@@ -89,44 +87,58 @@ def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(tests), key=lambda test: (seconds.get(test, 0.0), test)))
 
 
-def promising_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
+def promising_first(changes: Iterable[Change], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
     """Return each test once: those that run code in or near what is changed, then in its file, then others.
 
     Fastest first.
 
-    What runs at import is covered by every test; those that run the code around it are the likeliest to fail.
+    What runs at import is covered by every test; those that run the code around it are the likeliest to fail, and
+    before them those that are named after it.
     """
-    ranks = _ranks(places, baseline)
+    ranks, names = _ranks(changes, baseline), set[str]()
+    for change in changes:
+        first, last = lines_of(change)
+        if not baseline.suite.coverage.import_lines.get(change.file.path, frozenset()).isdisjoint(
+            range(first, last + 1)
+        ):
+            names.update(_plain(name) for name in enclosing(change)[:1])
+    if names:
+        ranks |= {test: _NAMED for test in tests if any(name in _plain(test) for name in names)}
     return tuple(sorted(fastest_first(tests, baseline), key=lambda test: ranks.get(test, _ELSEWHERE)))
 
 
-def nearest_files_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def nearest_files_first(changes: Iterable[Change], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
     """Return the tests in their order, but files first that come near what is changed.
 
     What a file sets up is set up once.
     """
     files: dict[str, int] = {}
-    for test, near in _ranks(places, baseline).items():
+    for test, near in _ranks(changes, baseline).items():
         files[file_of(test)] = min(near, files.get(file_of(test), near))
     return tuple(sorted(tests, key=lambda test: files.get(file_of(test), _ELSEWHERE)))
 
 
 def shares(tests: Sequence[str], count: int, baseline: Baseline) -> list[tuple[str, ...]]:
-    """Share tests out, whole files in their order, so that each share takes about as long; none is empty."""
-    found: list[tuple[float, list[str]]] = [(0.0, []) for _ in range(count)]
-    for _, group in groupby(tests, key=file_of):
-        of_file = list(group)
-        least = min(range(count), key=lambda place: found[place][0])
-        seconds, share = found[least]
-        found[least] = seconds + baseline.seconds_of(of_file), share + of_file
-    return [tuple(share) for _, share in found if share]
+    """Cut ordered tests into stretches that each take about as long; none is empty."""
+    seconds = [baseline.seconds.get(test, 0.0) + AROUND for test in tests]
+    passed, whole = 0.0, sum(seconds)
+    found: list[list[str]] = [[] for _ in range(count)]
+    for test, took in zip(tests, seconds, strict=True):
+        found[min(count - 1, int((passed + took / 2) / whole * count))].append(test)
+        passed += took
+    return [tuple(share) for share in found if share]
 
 
-def _ranks(places: Iterable[Place], baseline: Baseline) -> dict[str, int]:
-    """Test -> how close it comes to the places, itself and not while modules are imported."""
+def _ranks(changes: Iterable[Change], baseline: Baseline) -> dict[str, int]:
+    """Test -> how close it comes to what is changed, itself and not while modules are imported."""
     coverage, ranks = baseline.suite.coverage, dict[str, int]()
-    for path, (first, last) in places:
-        for line, indexes in coverage.lines.get(path, {}).items():
+    for change in changes:
+        first, last = lines_of(change)
+        for line, indexes in coverage.lines.get(change.file.path, {}).items():
             near = _NEAR if first - NEAR <= line <= last + NEAR else _SAME_FILE
             for index in indexes:
                 test = coverage.tests[index]
@@ -160,11 +172,19 @@ def likely_tests(root: Path, candidate: Candidate, tests: Sequence[str]) -> tupl
 def _names_around(change: Change) -> Iterator[str]:
     """Yield the names of the file, and those of functions and classes around what is changed three times."""
     yield Path(change.file.path).stem
-    first, last = lines_of(change)
-    for node in ast.walk(parse(change.file.text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            around = node.lineno <= last and first <= (node.end_lineno or node.lineno)
-            yield from (node.name,) * (3 if around and not node.name.startswith("__") else 0)
+    yield from 3 * [name for name in enclosing(change) if not name.startswith("__")]
+
+
+def enclosing(change: Change) -> list[str]:
+    """Return the names of the functions and classes in and around what is changed, as indentation tells."""
+    lines, (first, last) = NEWLINE.split(change.file.text), lines_of(change)
+    depth = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    found = [match[2] for line in lines[first - 1 : last] if (match := DEFINITION.match(line))]
+    for line in reversed(lines[: first - 1]):
+        if (match := DEFINITION.match(line)) and len(match[1]) < depth:
+            depth = len(match[1])
+            found.append(match[2])
+    return found
 
 
 def first_stage(tests: Sequence[str]) -> tuple[str, ...]:

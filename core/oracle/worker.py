@@ -78,6 +78,7 @@ class Worker:
         self.swapped = self.untouched_passes = False  # see `_judge_lean`
         self._by_file = baseline.by_file()
         self._alone: dict[str, bool] = {}
+        self._noticed: dict[str, list[str]] = {}
         self._in_stages: bool | None = None
         self._plain = not plan.config["pytest_needed"]
         self._engine = EngineWait()
@@ -140,32 +141,51 @@ class Worker:
     def _judge_lean(self, trial: Trial, started: float) -> Verdict:
         """Judge where one run of the suite is all that is known: what does not pass is asked of the untouched project.
 
-        In the same place and order; where it fails there too, all files are collected. Leaves in `untouched_passes`
-        whether it does, and in `swapped` whether the candidate was judged in the collected suite.
+        In the same place and order. By fresh imports the likeliest tests go first, by themselves; then all in the
+        project's own order. Leaves in `untouched_passes` whether the
+        untouched project passes, and in `swapped` whether the candidate was judged in the collected suite.
         """
-        session, stages = Session.COLLECTED, [trial.tests]
-        observed = self._run(session, trial, stages) if self.forks_alone else None
-        self.swapped = observed is not None and "fallback" not in observed
-        if observed is None or not self.swapped:
-            if self.forks_alone:  # another worker takes it
-                return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "", "", self._oracle)
-            session = self._session_for(trial)
-            stages = [trial.tests] if trial.in_order else self._stages(trial)
-            observed = self._run(session, trial, stages)
+        if self.forks_alone:
+            observed = self._run(Session.COLLECTED, trial, [trial.tests])
+            self.swapped = "fallback" not in observed
+            if self.swapped:
+                return self._compared(Session.COLLECTED, observed, trial, started)
+            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "", "", self._oracle)  # another worker takes it
+        self.swapped = False
+        session, places = self._session_for(trial), {test: place for place, test in enumerate(self._baseline.seconds)}
+        in_order = tuple(sorted(trial.tests, key=lambda test: places.get(test, 0)))
+        noticed = self._noticed.setdefault(trial.candidate.file.path if trial.candidate is not None else "", [])
+        known = [test for test in noticed if test in places]
+        first = () if trial.every_test or trial.in_order else first_stage((*known, *trial.tests))
+        if len(in_order) > len(first) > 0:
+            part = replace(trial, tests=tuple(test for test in in_order if test in first))
+            verdict = self._compared(session, self._run(session, part, [part.tests]), part, started)
+            if verdict.outcome is not Outcome.PASS and self.untouched_passes:
+                return verdict
+        whole = replace(trial, tests=in_order, whole=len(in_order) == len(places), in_order=True)
+        observed = self._run(session, whole, [in_order])
+        verdict = self._concluded(observed, whole, started)
+        if verdict.outcome is Outcome.FAIL and (failed := to_first_failure(verdict)):
+            # Cheaper than all before it on the untouched project.
+            part = replace(trial, tests=failed[-1:], rest=())
+            alone = self._compared(session, self._run(session, part, [part.tests]), part, started)
+            if alone.outcome is Outcome.FAIL and self.untouched_passes:
+                noticed[:0] = failed[-1:]
+                return verdict
+        return self._compared(session, observed, whole, started)
+
+    def _compared(self, session: Session, observed: Observation, trial: Trial, started: float) -> Verdict:
+        """Return the verdict, after the untouched project was asked for what does not pass."""
         verdict = self._concluded(observed, trial, started)
         self.untouched_passes = True
         if trial.candidate is None or verdict.outcome in (Outcome.PASS, Outcome.SYNTAX_ERROR):
             return verdict
         # Where it ended before any test, the untouched project is asked for what was collected first.
         ran = to_first_failure(verdict) or first_stage(trial.tests)
-        untouched = Trial(None, ran, in_order=trial.in_order)
-        plain = self._ask(self._zygote(session), untouched, [ran])
+        plain = self._ask(self._zygote(session), Trial(None, ran, whole=trial.whole, in_order=trial.in_order), [ran])
         self._allow(plain)
         self.untouched_passes = plain.green and plain.passed(ran)
-        if self.untouched_passes:
-            return self._concluded(observed, trial, started)  # with what is usual for the project known
-        observed = self._run(self._session_for(trial), replace(trial, whole=True), [trial.tests])
-        return self._concluded(observed, trial, started)
+        return self._concluded(observed, trial, started)  # with what is usual for the project known
 
     def _concluded(self, observed: Observation, trial: Trial, started: float) -> Verdict:
         limit, seconds = self._settings.output_kib << 10, time.monotonic() - started

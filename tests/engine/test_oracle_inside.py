@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import re
 import textwrap
@@ -9,11 +10,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 
 from rtc_inspector.core.oracle.inside.scratch import Scratch, remove, unescaped
+from rtc_inspector.core.oracle.inside.sessions import remember
 from rtc_inspector.core.oracle.inside.tampering import snapshot
 
 
@@ -42,6 +46,30 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     os.chdir(tmp_path)
     remove(str(tmp_path), "d" * 40)
     assert not list(tmp_path.iterdir())
+
+
+def test_assertions_of_a_test_file_are_rewritten_once_when_it_is_first_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader, usual, made = importlib.machinery.SourceFileLoader, rewrite._rewrite_test, list[str]()
+
+    def counted(path: Path, config: Any) -> Any:
+        made.append(path.name)
+        return usual(path, config)
+
+    monkeypatch.setattr(loader, "source_to_code", loader.source_to_code)
+    monkeypatch.setattr(rewrite, "_rewrite_test", counted)
+    for name in ("test_a.py", "test_b.py"):
+        (tmp_path / name).write_text("def test(): assert 1\n")
+    prepare = remember({"root": str(tmp_path), "rewritten": ["test_a.py", "test_b.py"]})
+    prepare({"tests": ["test_a.py::test"]})
+    config: Any = SimpleNamespace(getini=lambda name: False)
+    first, second = (rewrite._rewrite_test(tmp_path / "test_a.py", config) for _ in range(2))
+    assert first is second and made == ["test_a.py"]
+    prepare({"tests": ["test_b.py::test"], "stages": [["test_a.py::test"], ["test_b.py::test"]]})
+    assert made == ["test_a.py"], "a later stage may not be reached"
+    prepare({"tests": ["test_a.py::test"], "whole": True})
+    assert made == ["test_a.py", "test_b.py"]
 
 
 def other(*_: Any) -> bool:

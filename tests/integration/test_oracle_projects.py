@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import pytest
 from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
 
 from rtc_inspector.core.errors import ProjectError, TargetError
-from rtc_inspector.core.oracle import identity
+from rtc_inspector.core.oracle import identity, suite, trial
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.identity import IdentityRun, IdentityRunner
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
+from rtc_inspector.core.oracle.trial import Trial
+from rtc_inspector.core.oracle.verdicts import Observation
 from rtc_inspector.core.oracle.worker import Worker
 from rtc_inspector.core.oracle.zygote import Zygote
 from rtc_inspector.core.regions.admission import admit
@@ -446,6 +449,63 @@ def test_one_run_is_enough_to_admit_regions_and_verdicts_wait_for_the_rest(
     assert same == item and not runs
 
 
+REGISTERED = """ALL = []
+
+
+class Language:
+    def __init_subclass__(cls):
+        ALL.append(cls)
+
+
+class French(Language):
+    days = ["lundi"]
+    months = ["janvier"]
+"""
+ONE_BY_ONE = """import time, languages
+
+
+def test_all():
+    time.sleep(0.05)
+    assert all(hasattr(each, "months") for each in languages.ALL)
+
+
+def test_another():
+    type("Own", (languages.Language,), {})
+    assert languages.ALL[-1].__name__ == "Own"
+"""
+
+
+def test_what_runs_at_import_is_admitted_in_the_own_order_of_the_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fastest test, asked first, spoils the one that notices, which is remembered as the likeliest then."""
+    monkeypatch.setattr(trial, "FIRST", 1)
+    codebase = open_codebase(write(tmp_path, {"languages.py": REGISTERED, "test_languages.py": ONE_BY_ONE}))
+    oracle, asked, usual = (
+        open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print),
+        [0],
+        Worker._ask,
+    )
+
+    def ask(self: Worker, zygote: Zygote, one: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
+        asked[0] += 1
+        return usual(self, zygote, one, stages)
+
+    monkeypatch.setattr(Worker, "_ask", ask)
+    assert isinstance(oracle, LearnsLater)
+    file, suite, counts = codebase.file("languages.py"), oracle.begin(lambda *_: None), list[int]()
+    for text in ('months = ["janvier"]', 'days = ["lundi"]\n    months = ["janvier"]'):
+        start, asked[0] = file.text.index(text), 0
+        line = file.text[:start].count("\n") + 1
+        region = Region(file.path, Span(start, start + len(text)), line, line + text.count("\n"), text)
+        (covered,) = cover([region], suite.coverage, RegionSettings(), file)
+        item = admit(covered, file, oracle)
+        assert item.admitted, item.reason
+        counts.append(asked[0])
+    oracle.close()
+    assert counts == [5, 3], "a fork that refuses; the fastest, all, and twice the one that failed; then this one twice"
+
+
 def test_a_single_candidate_is_judged_by_one_run_as_plain_pytest_does(tmp_path: Path) -> None:
     codebase = open_codebase(write(tmp_path, LOCALES))
     oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
@@ -508,6 +568,24 @@ def test_what_one_run_takes_for_tampering_is_judged_by_all_that_is_learned(
     assert oracle.judge(deleted, tests, confirm=False).outcome is Outcome.FAIL
     assert oracle.judge_now(deleted, tests).outcome is Outcome.FAIL
     oracle.close()
+
+
+def test_a_first_opening_says_how_long_it_will_take_and_tells_its_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite, "FORECAST_AFTER", 0.2)
+    tests = "import time\nimport pytest\nimport thing\n\n\n@pytest.mark.parametrize('n', range(20))\n"
+    tests += "def test(n):\n    time.sleep(0.05)\n    assert thing.one() == 1\n"
+    write(tmp_path, {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests})
+    notices, heard = list[str](), list[tuple[str, int, int]]()
+    oracle = open_oracle(open_codebase(tmp_path), OracleSettings(sandbox="bubblewrap", cache=False), notices.append)
+    assert isinstance(oracle, LearnsLater)
+    oracle.begin(lambda *step: heard.append(step))
+    oracle.close()
+    (said,) = [text for text in notices if text.startswith("The tests take about")]
+    plain, first, _ = re.findall(r"about ([\d.]+) (?:s|min)", said)
+    assert 1 <= float(plain) < 60 and float(first) <= float(plain)
+    assert [(done, total) for stage, done, total in heard if stage == suite.TRACING and done][-1] == (20, 20)
 
 
 def test_an_opening_that_was_broken_off_behind_its_first_run_goes_on_from_there(

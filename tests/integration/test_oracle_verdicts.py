@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from oracle_projects import Opened, shop, write
 
-from rtc_inspector.core.oracle import project_oracle
+from rtc_inspector.core.oracle import project_oracle, trial
 from rtc_inspector.core.oracle.cache import VerdictCache
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
 from rtc_inspector.core.oracle.trial import Trial
@@ -53,6 +53,7 @@ def test_lines_that_run_at_import_are_known(opened: Opened) -> None:
     lines = opened.suite.coverage.import_lines[PATH]
     assert {3, 39} <= lines
     assert 8 not in lines
+    assert oracle_of(opened)._workers[0]._plan.config["rewritten"] == ["tests/test_basket.py"]
 
 
 OUTCOMES = [
@@ -276,9 +277,9 @@ def test_idle_judges_share_what_confirms_a_pass(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(project_oracle, "WORTH_SHARING", 0.0)
     opened, asked, usual = parted(tmp_path, workers=2), list[tuple[int, tuple[str, ...]]](), Worker.judge
 
-    def judge(self: Worker, trial: Trial) -> Verdict:
-        asked.append((id(self), trial.tests))
-        return usual(self, trial)
+    def judge(self: Worker, asked_now: Trial) -> Verdict:
+        asked.append((id(self), asked_now.tests))
+        return usual(self, asked_now)
 
     monkeypatch.setattr(Worker, "judge", judge)
     verdict = opened.oracle.judge(opened.candidate("thing.py", "n + n", "2 * n"), ["test_a.py::test"])
@@ -289,6 +290,29 @@ def test_idle_judges_share_what_confirms_a_pass(tmp_path: Path, monkeypatch: pyt
     wrong = opened.candidate("thing.py", "n * SCALE", "n + n + (n > 1)")
     verdict = opened.oracle.judge(wrong, ["test_a.py::test"])
     assert verdict.outcome is Outcome.FAIL and verdict.detail.startswith(project_oracle.ONLY_WHOLE)
+    monkeypatch.setattr(trial, "FIRST", 1)
+    asked.clear()
+    verdict = opened.oracle.judge(opened.candidate("thing.py", "SCALE = 2", "SCALE = 1 + 1"), opened.tests)
+    assert verdict.detail == "All 3 tests passed." and [len(tests) for _, tests in asked[:3]] == [1, 1, 1]
+    assert len({worker for worker, _ in asked[1:3]}) == 2, "covering tests are shared out as well"
+    opened.oracle.close()
+
+
+def test_a_pass_of_the_covering_tests_is_said_only_where_all_of_them_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_oracle, "WORTH_SHARING", 0.0)
+    monkeypatch.setattr(trial, "FIRST", 1)
+    opened = parted(tmp_path, workers=2)
+    covering = ["test_a.py::test", "test_b.py::test"]
+    wrong = opened.candidate("thing.py", "SCALE = 2\nc = b", "SCALE = 3\nc = a")
+    verdict = opened.oracle.judge(wrong, covering)
+    assert verdict.outcome is Outcome.FAIL and "test_b.py::test" in verdict.detail
+    assert not verdict.detail.startswith(project_oracle.ONLY_WHOLE)
+    wrong = opened.candidate("thing.py", "SCALE = 2\nc = b", "SCALE = 2\nc = len")
+    verdict = opened.oracle.judge(wrong, covering)
+    assert verdict.detail.startswith(project_oracle.ONLY_WHOLE)
+    assert [test.outcome for test in verdict.tests] == ["passed", "passed", "failed"]
     opened.oracle.close()
 
 

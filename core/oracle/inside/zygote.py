@@ -94,6 +94,7 @@ class Zygote:
         self._plain: Any = None
         self._session: Any
         self._bare: Any = None
+        self._rewrite: Callable[[dict[str, Any]], None] = lambda request: None
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -152,7 +153,7 @@ class Zygote:
 
             self._collected = Collected(config)
             return self._collected
-        remember(config)
+        self._rewrite = remember(config)
         return Configured(config) if config.get("configure") else None
 
     def serve(self) -> None:
@@ -206,6 +207,7 @@ class Zygote:
             if self._plain.may_share(request):
                 ending = self._supervisor.share(forked(shared), request, listen)
         if ending is None:
+            self._rewrite(request)
             for change in request.get("changes", ()):
                 self._prepare_screen(change["original"])
             frames.clear()
