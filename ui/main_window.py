@@ -139,6 +139,12 @@ class MainWindow(QMainWindow):
             ("dropped", header.dropped), ("agreement", parts.queue.agreement), ("error-modes", parts.queue.modes),
         ):  # fmt: skip
             name_keys(button, self.commands[name])
+        welcome = self.welcome
+        for name, pressed in (
+            ("pause", bar.pause), ("stop", bar.stop), ("settings", bar.settings), ("queue", parts.status.queue),
+            ("open-project", welcome.folder), ("open-database", welcome.database), ("recorded", welcome.recorded),
+        ):  # fmt: skip
+            pressed.clicked.connect(self.commands[name].trigger)
         name_keys(header.failure, self.commands["next-failure"], failure)
         name_keys(header.previous, self.commands["previous-region"], back)
         name_keys(header.next, self.commands["next-region"], onward)
@@ -179,19 +185,21 @@ class MainWindow(QMainWindow):
         # A project without a run, or with the run that is on show already, would stay hidden behind a page.
         self.opening.begun.connect(parts.leave_page)
         parts.folds_changed.connect(self._show_folds)
-        bar.search.set_source(lambda: self.searching.places(self.commands.all()))
+        bar.search.places = lambda: self.searching.places(self.commands.all())
         bar.run_asked.connect(self.start_run)
-        bar.settings_asked.connect(self.starting.ask)
+        bar.resume_asked.connect(self.commands["resume"].trigger)
         bar.project.other_asked.connect(self.open_menus.ask_project)
         bar.project.chosen.connect(lambda value: self.open_project(Path(value)))
         self.starting.start_asked.connect(self.start_run)
-        self.starting.words_written.connect(self._start_on_words)
+        # A run of its own on them; the window's settings stay as they are.
+        self.starting.words_written.connect(
+            lambda settings: self.queueing.start(self.project.root, self.inspection.database, settings)
+        )
         self.label_desk.blinded.connect(self.commands.hold_back)
         self.label_desk.blinded.connect(lambda blind: self.setAcceptDrops(not blind))
         self.label_desk.blinded.connect(self.searching.close)
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
         self.run_lists.resume_asked.connect(self.resume_run)
-        self.own_run.resume_asked.connect(self.resume_run)
         self.browsing.settled.connect(self.opening.go_on)
         self.preferences.code_sized.connect(parts.code.editor.use_font)
         self.preferences.sandbox_chosen.connect(self.control.choose_sandbox)
@@ -219,14 +227,15 @@ class MainWindow(QMainWindow):
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(lambda _: self._name_window())
         self.project.opened.connect(self._note_project)
-        self.models.problem_found.connect(self._warn_of_model)
+        self.models.problem_found.connect(
+            lambda words: self.parts.notices.say(
+                NoticeText(words, "Choose another model.", bad=True, topic=MODEL, everywhere=True)
+            )
+        )
         self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
         self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
-        self.welcome.folder_asked.connect(self.open_menus.ask_project)
-        self.welcome.database_asked.connect(self.open_menus.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
-        self.welcome.demo_asked.connect(lambda: self.start_demo())
-        self.welcome.recorded_asked.connect(self.recorded.show)
+        self.welcome.demo.clicked.connect(lambda: self.start_demo())
         self.recorded.left.connect(self._offer_coder)
 
     # ---- what is looked at
@@ -248,10 +257,6 @@ class MainWindow(QMainWindow):
         # The project of the run on show is read with a delay: now it is needed.
         self.browsing.settle()
         return self.queueing.start(self.project.root, self.recorded.before or self.inspection.database)
-
-    def _start_on_words(self, settings: RunSettings) -> None:
-        """Start a run of its own on them; the window's settings stay as they are."""
-        self.queueing.start(self.project.root, self.inspection.database, settings)
 
     def start_demo(self, settings: RunSettings | None = None) -> None:
         """Show the recorded run of the demonstration, and begin the same here; `settings` name another model, say."""
@@ -335,22 +340,16 @@ class MainWindow(QMainWindow):
         if root is None:
             return
         self.parts.notices.withdraw(NO_PROJECT)
-        self._fit_task()
-        file = origin_of(root).file
-        # Who opened a benchmark knows nothing of the folder made from it.
-        place = Path(file) if file and Path(file).exists() else root
-        self.remembered.add_project(place)
-        self._show_project_name(place)
-
-    def _warn_of_model(self, problem: str) -> None:
-        self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL, everywhere=True))
-
-    def _fit_task(self) -> None:
         codebase = self.project.codebase
         code = codebase is not None and any(not file.is_test for file in codebase.files)
         benchmark = origin_of(codebase.root).file if codebase is not None else ""
         unfit = self.control.fit_task(code=code, history=self.project.has_history, benchmark=benchmark)
         self.parts.bar.offer_tasks(unfit, self.control.settings.task)
+        file = origin_of(root).file
+        # Who opened a benchmark knows nothing of the folder made from it.
+        place = Path(file) if file and Path(file).exists() else root
+        self.remembered.add_project(place)
+        self._show_project_name(place)
 
     # ---- size and place
 

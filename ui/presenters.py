@@ -29,15 +29,10 @@ RECITES_FROM = 0.3  # share of the code repeated verbatim from which a descripti
 
 
 class Presenter:
-    """An item whose text is the code to come back: a region, a problem.
+    """An item whose text is the code to come back: a region, a problem."""
 
-    Attributes:
-        past: it is an edit: its code stands in a file as it was before a commit, and is compared in three columns.
-        sides: what the left and the right side of a comparison are.
-    """
-
-    past = False
-    sides: Sides = PAIR
+    past = False  # it is an edit: its code stands in a file as it was before a commit, and is compared in three columns
+    sides: Sides = PAIR  # what the left and the right side of a comparison are
 
     def heading(self, item: ItemRow) -> str:
         if not item.has_file:
@@ -179,22 +174,14 @@ def _offset(text: str, line: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One sample in the tree of an item.
-
-    Attributes:
-        depth: how many samples are above it.
-        name: what the kind calls it, with the paper's sign in brackets: `Description 2 (y2)`.
-        against: its scores against other samples, in words.
-        inset: how far it stands to the right of its tree's root; links of one chain stand below one another.
-        remark: what its method says of it in words.
-    """
+    """One sample in the tree of an item."""
 
     sample: SampleRow
-    depth: int
-    name: str
-    against: tuple[str, ...] = ()
-    inset: int = 0
-    remark: str = ""
+    depth: int  # how many samples are above it
+    name: str  # what the kind calls it, with the paper's sign in brackets: `Description 2 (y2)`
+    against: tuple[str, ...] = ()  # its scores against other samples, in words
+    inset: int = 0  # how far it stands to the right of its tree's root; links of one chain stand below one another
+    remark: str = ""  # what its method says of it in words
 
 
 def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
@@ -312,46 +299,35 @@ def rebuilt(sample: SampleRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What a badge shows: one character and a word or two."""
+    """What is shown of an outcome."""
 
     symbol: str
     word: str
+    role: str = "bad"  # of its colour in the theme
+    about: str = ""
 
     @property
     def text(self) -> str:
         return f"{self.symbol} {self.word}"
 
 
+# Verdicts of samples in capitals, outcomes of single tests in small letters.
 SIGNS = {
-    "pass": Sign("✓", "PASS"),
-    "fail": Sign("✗", "FAIL"),
-    "timeout": Sign("◷", "TIMEOUT"),
-    "out-of-memory": Sign("▣", "OUT OF MEMORY"),
-    "crash": Sign("✸", "CRASH"),
-    "syntax-error": Sign("⊘", "SYNTAX ERROR"),
-    "import-error": Sign("⊗", "IMPORT ERROR"),
-    "tampered": Sign("⚑", "TAMPERED"),
-    "not-executed": Sign("○", "NOT EXECUTED"),
-    "infrastructure": Sign("⚙", "NOT JUDGED"),
-    "passed": Sign("✓", "passed"),
+    "pass": Sign("✓", "PASS", "good", "All covering tests pass with this text."),
+    "fail": Sign("✗", "FAIL", "bad", "At least one covering test fails with this text."),
+    "timeout": Sign("◷", "TIMEOUT", "warn", "The tests ran longer than they may."),
+    "out-of-memory": Sign("▣", "OUT OF MEMORY", "warn", "The tests needed more memory than they may have."),
+    "crash": Sign("✸", "CRASH", "bad", "The interpreter died while the tests ran."),
+    "syntax-error": Sign("⊘", "SYNTAX ERROR", "bad", "The text is not valid Python where it stands."),
+    "import-error": Sign("⊗", "IMPORT ERROR", "bad", "The module cannot be imported with this text."),
+    "tampered": Sign("⚑", "TAMPERED", "warn", "The text interfered with the test framework."),
+    "not-executed": Sign("○", "NOT EXECUTED", "neutral", "No covering test ran this text."),
+    "infrastructure": Sign("⚙", "NOT JUDGED", "neutral", "Our sandbox failed, not the model; it does not count."),
+    "passed": Sign("✓", "passed", "good"),
     "failed": Sign("✗", "failed"),
     "error": Sign("✸", "error"),
-    "skipped": Sign("○", "skipped"),
-    "missing": Sign("?", "missing"),
-}
-"""Verdicts of samples in capitals, outcomes of single tests in small letters."""
-
-EXPLAINED = {
-    "pass": "All covering tests pass with this text.",
-    "fail": "At least one covering test fails with this text.",
-    "timeout": "The tests ran longer than they may.",
-    "out-of-memory": "The tests needed more memory than they may have.",
-    "crash": "The interpreter died while the tests ran.",
-    "syntax-error": "The text is not valid Python where it stands.",
-    "import-error": "The module cannot be imported with this text.",
-    "tampered": "The text interfered with the test framework.",
-    "not-executed": "No covering test ran this text.",
-    "infrastructure": "Our sandbox failed, not the model; it does not count.",
+    "skipped": Sign("○", "skipped", "neutral"),
+    "missing": Sign("?", "missing", "neutral"),
 }
 
 
@@ -384,7 +360,7 @@ def verdict_badge(verdict: VerdictRow | None, covering: int, *, going: bool) -> 
 
 def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
     """Return what a verdict means, as a sentence without full stop; of a failure also that no test was run after it."""
-    detail = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")
+    detail = (verdict.detail or sign(verdict.outcome).about).rstrip(".")
     if verdict.outcome == "fail" and _stopped_early(verdict, covering):
         detail += f"; judging stopped there, after {verdict.tests_run:,} of {covering:,} covering tests"
     return detail
@@ -394,18 +370,9 @@ def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
     return verdict.tests_failed == 1 and 0 < verdict.tests_run < covering
 
 
-def outcome_role(outcome: str) -> str:
-    """Return the theme's colour role of a verdict's or a test's outcome."""
-    if outcome in {"pass", "passed"}:
-        return "good"
-    if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
-        return "neutral"
-    return "warn" if outcome in {"timeout", "out-of-memory", "tampered"} else "bad"
-
-
 def verdict_role(verdict: VerdictRow | None) -> str:
     """Return the colour role of a verdict's badge."""
-    return "neutral" if verdict is None else outcome_role(verdict.outcome)
+    return "neutral" if verdict is None else sign(verdict.outcome).role
 
 
 Pairs = tuple[tuple[str, str], ...]

@@ -66,7 +66,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, window),
     SearchDialog: lambda window: SearchDialog(window.gateway, lambda: (), window),
     TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
-    SettingsDialog: lambda window: SettingsDialog(window.remembered, "auto", 9, window),
+    SettingsDialog: lambda window: SettingsDialog(window.preferences, window.remembered, "auto", 9),
     WordsDialog: lambda window: WordsDialog(Written(), window),
 }
 

@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, 
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.types import Estimate
-from rtc_inspector.ui.background.coordinator import Coordinator, RunState, new_run
+from rtc_inspector.ui.background.coordinator import Coordinator, RunState, job
 from rtc_inspector.ui.background.gateway import Gateway
 
 Emit = Callable[[Event], None]
@@ -193,7 +192,7 @@ def test_the_real_engine_refuses_a_folder_without_tests(coordinator: Coordinator
     (project / "module.py").write_text("def f(x):\n    return x + 1\n")
     heard, failures = batches(coordinator), []
     coordinator.failed.connect(failures.append)
-    coordinator.begin(partial(new_run, RunSettings(regions=1), project, tmp_path / "runs.sqlite"))
+    coordinator.begin(job("many:start", RunSettings(regions=1), project, database=tmp_path / "runs.sqlite"))
     wait_until(lambda: failures, 60)
     assert isinstance(failures[0], ProjectError)
     assert any(isinstance(event, Progress) for batch in heard for event in batch)
@@ -218,7 +217,7 @@ def test_a_series_is_one_job_whose_ranking_grows(coordinator: Coordinator, tmp_p
             series=SeriesSettings(models),
             edit=EditSettings(file=str(tmp_path / "edits.jsonl")),
         )
-        coordinator.begin(partial(new_run, settings, tmp_path, tmp_path / "runs.sqlite"))
+        coordinator.begin(job("many:start", settings, tmp_path, database=tmp_path / "runs.sqlite"))
         wait_until(lambda: ends, 60)
     assert [event.run_id for batch in heard for event in batch if isinstance(event, RunStarted)] == [1, 2]
     with open_reader(tmp_path / "runs.sqlite") as reader:

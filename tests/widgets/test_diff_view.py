@@ -104,6 +104,9 @@ def test_mere_form_is_dimmed_until_the_switch_says_otherwise(panel: DiffPanel) -
 
 
 def _colours(pane: Pane, row: int) -> set[str]:
+    """The colours of a row, which gets them when it comes into view."""
+    pane.verticalScrollBar().setValue(row)
+    QApplication.processEvents()
     layout = pane.document().findBlockByNumber(row).layout()
     return {each.format.foreground().color().name() for each in layout.formats()}
 
@@ -122,6 +125,7 @@ def test_marks_lie_under_tokens(panel: DiffPanel) -> None:
 
 def test_marks_count_characters_beyond_the_basic_plane(panel: DiffPanel) -> None:
     panel.set_pair("x = '😀😀' + old", "x = '😀😀' + new", "", "x.py")
+    QApplication.processEvents()
     block = panel.view.columns.left.document().findBlockByNumber(0)
     marks = [f for f in block.layout().formats() if f.format.background().style() != Qt.BrushStyle.NoBrush]
     assert [(f.start, f.length) for f in marks] == [(13, 3)]

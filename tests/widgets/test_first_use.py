@@ -25,7 +25,6 @@ from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, Notice, SampleReady
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
-from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Outcome, Span
 from rtc_inspector.ui.background.coordinator import RunState
@@ -426,7 +425,7 @@ def test_a_written_report_is_offered_to_be_opened_and_is_no_warning(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
     out = tmp_path / "report.html"
-    run_window.reporting.write(partial(write_and_tell, out))
+    run_window.reporting.write(partial(write_report, run_id=1, out=out), out)
     offers = run_window.parts.offers
     wait_until(lambda: offers.isVisible())
     assert str(out) in offers.text.text() and offers.property("role") == "offer"
@@ -434,8 +433,3 @@ def test_a_written_report_is_offered_to_be_opened_and_is_no_warning(
     assert offers.buttons[0].text() == "Open"
     offers.buttons[0].click()
     assert opened == [str(out)] and not offers.isVisible()
-
-
-def write_and_tell(out: Path, reader: Reader) -> Path:
-    write_report(reader, 1, out)
-    return out

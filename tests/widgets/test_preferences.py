@@ -96,14 +96,12 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
     again.deleteLater()
 
 
-def test_models_are_added_and_removed(
-    qapp: QApplication, remembered: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dialog = SettingsDialog(remembered, "auto", 9)
+def test_models_are_added_and_removed(window: MainWindow, remembered: Remembered, tmp_path: Path) -> None:
+    dialog = SettingsDialog(window.preferences, remembered, "auto", 9)
     changed: list[bool] = []
-    dialog.models_changed.connect(lambda: changed.append(True))
+    window.preferences.models_changed.connect(lambda: changed.append(True))
     for _ in range(2):
-        dialog._add_model(lambda parent: str(tmp_path))
+        dialog._add_model(str(tmp_path))
     assert remembered.models() == [tmp_path] and dialog.models.count() == 1
     dialog.models.setCurrentRow(0)
     dialog._remove_model()

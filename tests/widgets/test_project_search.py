@@ -16,9 +16,8 @@ from waiting import wait_until
 
 from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.project_search import MOST, Hit, search
 from rtc_inspector.ui.code.view import CodeView
-from rtc_inspector.ui.shell.search import SearchDialog
+from rtc_inspector.ui.shell.search import MOST_HITS, Hit, SearchDialog, search
 
 
 def file(path: str, text: str) -> SourceFile:
@@ -47,7 +46,7 @@ def test_long_lines_show_the_match_and_many_matches_end() -> None:
     (hit,) = search([file("a.py", "a" * 5_000 + "needle" + "b" * 5_000)], "needle", never).found
     assert hit.column == 5_000 and hit.shown[hit.start :].startswith("needle") and len(hit.shown) <= 200
     many = search([file("a.py", "x\n" * 5_000)], "x", never)
-    assert (len(many.found), many.more) == (MOST, True)
+    assert (len(many.found), many.more) == (MOST_HITS, True)
 
 
 def test_five_thousand_files_are_searched_in_a_moment() -> None:
@@ -62,7 +61,8 @@ def test_five_thousand_files_are_searched_in_a_moment() -> None:
 @pytest.fixture
 def view(qapp: QApplication, tmp_path: Path) -> Iterator[tuple[CodeView, SearchDialog]]:
     case, gateway, owner = filled(tmp_path, items=50), Gateway(), QWidget()
-    made = CodeView(gateway, owner)
+    made = CodeView(gateway)
+    made.setParent(owner)
     made.set_codebase(case.codebase())
     dialog = SearchDialog(gateway, lambda: case.codebase().files, owner)
     dialog.hit_chosen.connect(lambda hit: made.show_place(hit.path, hit.line, hit.column, hit.length))

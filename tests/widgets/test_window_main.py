@@ -458,11 +458,13 @@ def test_the_first_region_of_every_run_is_chosen_as_its_regions_arrive(empty: Ma
 
 
 def test_a_summary_without_room_ends_in_dots(qapp: QApplication) -> None:
-    line, whole = ElidedLabel("run 12 · 40/40 regions · RTC 0.36"), "run 12 · 40/40 regions · RTC 0.36"
+    line, whole = ElidedLabel(), "run 12 · 40/40 regions · RTC 0.36"
+    line.setText(whole)
     line.resize(line.sizeHint().width() // 2, line.sizeHint().height())
     shown = line.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, line.width())
     assert shown.endswith("…")
-    expected = ElidedLabel(shown)
+    expected = ElidedLabel()
+    expected.setText(shown)
     expected.resize(line.size())
     assert line.grab().toImage() == expected.grab().toImage() and line.text() == whole
 

@@ -11,28 +11,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.events import Event, ItemReady, RunFinished, RunStarted, TextStreamed
-from rtc_inspector.core.settings import OracleSettings, RunSettings
-from rtc_inspector.core.store.rows import PaceRow
-from rtc_inspector.core.types import Item, Span
 from rtc_inspector.ui.background.gateway import Gateway
-
-if TYPE_CHECKING:
-    from rtc_inspector.core.run.many import SeriesFinished
 
 BATCH = 100  # milliseconds between two batches
 
 Emit = Callable[[Event], None]
-Job = Callable[[Emit, Control], object]
-"""Runs in a thread of its own; what it returns goes to `answered`. The functions below are jobs once they have all but
-the last two arguments.
-"""
+Job = Callable[[Emit, Control], object]  # runs in a thread of its own; what it returns goes to `answered`
 
 
 class RunState(StrEnum):
@@ -44,65 +35,19 @@ class RunState(StrEnum):
     STOPPING = "stopping"
 
 
-def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, control: Control) -> SeriesFinished:
-    """Run a run from the start, or one for each model of a series."""
-    from rtc_inspector.core.run import many
-    from rtc_inspector.core.run.results import open_store
+def job(name: str, *given: object, database: Path | None = None) -> Job:
+    """Return work of the engine by its name in `core.run`; it takes what is given, then a store on a `database`."""
 
-    with open_store(database) as store:
-        return many.start(settings, project, store, emit, control)
+    def work(emit: Emit, control: Control) -> object:
+        act = resolve_name(f"rtc_inspector.core.run.{name}")
+        if database is None:
+            return act(*given, emit, control)
+        from rtc_inspector.core.run.results import open_store
 
+        with open_store(database) as store:
+            return act(*given, store, emit, control)
 
-def tried_run(settings: RunSettings, project: Path, emit: Emit, control: Control) -> PaceRow | None:
-    """Return how fast such a run would go, or None where nothing came in time."""
-    from rtc_inspector.core.run.estimate import try_pace
-
-    return try_pace(settings, project, emit, control)
-
-
-def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> SeriesFinished:
-    """Take up a stored run again, with the series that it belongs to."""
-    from rtc_inspector.core.run import many
-    from rtc_inspector.core.run.results import open_store
-
-    with open_store(database) as store:
-        return many.resume(run_id, store, emit, control)
-
-
-def described(run_id: int, item_id: int, text: str, author: str, database: Path, emit: Emit, control: Control) -> None:
-    """Make the backward pass on a person's words."""
-    from rtc_inspector.core.run import by_hand
-    from rtc_inspector.core.run.results import open_store
-
-    with open_store(database) as store:
-        by_hand.describe(run_id, item_id, text, author, store, emit, control)
-
-
-def checked(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
-    """Return selected code as an item, with what the tests say of it."""
-    from rtc_inspector.core.run import by_hand
-
-    return by_hand.check(project, path, span, settings, emit, control)
-
-
-def probed(run_id: int, path: str, span: Span, database: Path, emit: Emit, control: Control) -> Item:
-    """Make the round trip on selected code, beside a stored run's regions."""
-    from rtc_inspector.core.run import by_hand
-    from rtc_inspector.core.run.results import open_store
-
-    with open_store(database) as store:
-        return by_hand.probe(run_id, path, span, store, emit, control)
-
-
-def probed_alone(
-    settings: RunSettings, project: Path, path: str, span: Span, database: Path, emit: Emit, control: Control
-) -> Item:
-    """Make the round trip on selected code in a run of its own."""
-    from rtc_inspector.core.run import by_hand
-    from rtc_inspector.core.run.results import open_store
-
-    with open_store(database) as store:
-        return by_hand.probe_alone(settings, project, path, span, store, emit, control)
+    return work
 
 
 class _RunThread(threading.Thread):
@@ -127,21 +72,15 @@ class _RunThread(threading.Thread):
 
 
 class Coordinator(QObject):
-    """One run at a time.
+    """One run at a time."""
 
-    `events` carries a batch (list of Event), texts of one sample joined; `state_changed` a RunState; `finished` the
-    RunFinished, or None when the run ended before it began; `failed` the exception that ended it; `answered` what the
-    job returned, when it did.
-    """
-
-    events = Signal(object)
-    state_changed = Signal(object)
-    finished = Signal(object)
-    failed = Signal(object)
-    answered = Signal(object)
+    events = Signal(object)  # a list of Event, texts of one sample joined
+    state_changed = Signal(object)  # a RunState
+    finished = Signal(object)  # the RunFinished; None when the run ended before it began
+    failed = Signal(object)  # the exception that ended it
+    answered = Signal(object)  # what the job returned, when it did
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
-        """Start idle."""
         super().__init__(parent)
         self._gateway = gateway
         self._thread: _RunThread | None = None
@@ -196,10 +135,10 @@ class Coordinator(QObject):
             thread.join()
             self._thread = None
             self._become(RunState.IDLE)
-            if thread.error is not None and not isinstance(thread.error, Cancelled):
-                self.failed.emit(thread.error)
-            elif thread.error is None:
+            if thread.error is None:
                 self.answered.emit(thread.answer)
+            elif not isinstance(thread.error, Cancelled):
+                self.failed.emit(thread.error)
             self.finished.emit(self._end)
 
     def _note(self, event: Event) -> None:

@@ -51,21 +51,15 @@ class Stoppable(Protocol):
 
 
 class Errand(threading.Thread):
-    """Long work in a thread of its own; the window looks at it now and then, and may stop it.
-
-    Attributes:
-        step: what it does, how much is done, of how much.
-        answer: what the work gave; None while it goes on, and where it was stopped or failed.
-        error: what it failed with.
-    """
+    """Long work in a thread of its own; the window looks at it now and then, and may stop it."""
 
     def __init__(self, name: str, work: Callable[[Report], Any]) -> None:
         """`work` says by its argument how far it is; that raises Cancelled once it is to end."""
         super().__init__(name=name, daemon=True)
         self._work, self._stopping = work, threading.Event()
-        self.step = ("", 0, 0)
-        self.answer: Any = None
-        self.error: Exception | None = None
+        self.step = ("", 0, 0)  # what it does, how much is done, of how much
+        self.answer: Any = None  # what the work gave; None while it goes on, and where it was stopped or failed
+        self.error: Exception | None = None  # what it failed with
 
     def run(self) -> None:
         try:
@@ -97,12 +91,9 @@ _Asked = tuple[int, Callable[[Any], object], Callable[[Exception], object]]
 
 
 class Gateway(QObject):
-    """Runs work off the main thread, delivers results on it, and owns every thread.
+    """Runs work off the main thread, delivers results on it, and owns every thread."""
 
-    `failed` carries the exception of work that had no `on_error` of its own: shown as a notice.
-    """
-
-    failed = Signal(object)
+    failed = Signal(object)  # the exception of work that had no `on_error` of its own: shown as a notice
     _answered = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -220,8 +211,7 @@ class Gateway(QObject):
 LANE = "write"
 PATIENCE = 0.05
 """Seconds a key waits for its commit, so that a label outlives whatever happens next; a busy disk may take longer."""
-OPENING = 1.0
-"""Seconds it waits where the database is still being opened: once at most, and only right after `prepare`."""
+OPENING = 1.0  # seconds it waits where the database is still being opened: once at most, and only right after `prepare`
 
 
 class Scribe:
@@ -315,15 +305,8 @@ class Turns(QObject):
 
 REST = 1.0  # seconds without a key or a move of the mouse until a piece is made
 PAUSE = 150  # milliseconds between two pieces, for keys and clicks
-INPUT = frozenset(
-    {
-        QEvent.Type.KeyPress,
-        QEvent.Type.MouseMove,
-        QEvent.Type.MouseButtonPress,
-        QEvent.Type.Wheel,
-        QEvent.Type.TouchUpdate,
-    }
-)
+_Kind = QEvent.Type
+INPUT = (_Kind.KeyPress, _Kind.MouseMove, _Kind.MouseButtonPress, _Kind.Wheel, _Kind.TouchUpdate)
 
 
 class IdleWork(QObject):

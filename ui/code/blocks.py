@@ -22,8 +22,7 @@ _BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\u
 """Characters that Qt would turn into line breaks or keeps for itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A position in the editor."""
 
     line: int
@@ -88,22 +87,15 @@ class OpenFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One region in an open file.
-
-    Attributes:
-        first, last: 0-based lines, both inside.
-        indent: columns before its first statement, or before the line of an edit that is furthest left.
-        tag: a few characters at its right end, e.g. `2/3`.
-        moved: it stands elsewhere than in the run, because the file changed since.
-    """
+    """One region in an open file."""
 
     item: ItemRow
-    first: int
+    first: int  # first, last: 0-based lines, both inside
     last: int
-    indent: int
+    indent: int  # columns before its first statement, or before the line of an edit that is furthest left
     state: RegionState
-    tag: str
-    moved: bool = False
+    tag: str  # a few characters at its right end, e.g. `2/3`.
+    moved: bool = False  # it stands elsewhere than in the run, because the file changed since
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +106,7 @@ class PlacedBlocks:
     gone: tuple[ItemRow, ...]
 
     @property
-    def noun(self) -> str:
-        return next((item.kind for item in self._items()), "region")
-
-    @property
-    def past(self) -> bool:
-        return any(presenter(item).past for item in self._items())
-
-    def _items(self) -> tuple[ItemRow, ...]:
+    def items(self) -> tuple[ItemRow, ...]:
         return (*(block.item for block in self.blocks), *self.gone)
 
     @property
@@ -143,18 +128,15 @@ def _block(item: ItemRow, at: int, source: SourceText) -> Block:
     last = end.line if presenter(item).past else start.line  # an edit may begin deeper than it goes on
     lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
     indent = min(map(indent_of, lines), default=0)
-    return Block(item, start.line, end.line, indent, region_state(item), _tag(item), at != item.start)
+    figure = "" if item.headline is None else number(item.headline)
+    tag = item.tally or figure or item.state.replace("waiting", "")
+    tag = f"by hand {tag}".rstrip() if item.extra else tag
+    return Block(item, start.line, end.line, indent, region_state(item), tag, at != item.start)
 
 
 def indent_of(line: str) -> int:
     """Return the number of columns before the first character of a line."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs(TAB))
-
-
-def _tag(item: ItemRow) -> str:
-    figure = "" if item.headline is None else number(item.headline)
-    tag = item.tally or figure or item.state.replace("waiting", "")
-    return f"by hand {tag}".rstrip() if item.extra else tag
 
 
 def at_line(blocks: Sequence[Block], line: int) -> Block | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, QTimer, Signal
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QWid
 from rtc_inspector.core.kinds import CONDITIONS, counted, task
 from rtc_inspector.core.run.considered import Considered, Fate
 from rtc_inspector.ui.code.blocks import TAB, Block, SourceText, at_line, indent_of
-from rtc_inspector.ui.diff.colouring import Highlight, TokenSpan
+from rtc_inspector.ui.diff.colouring import Highlight, Look, TokenSpan
 from rtc_inspector.ui.style.controls import SELECTABLE, called, column
 from rtc_inspector.ui.style.fonts import fixed_font, interface_font
 from rtc_inspector.ui.style.region_state import RegionState, draw_mark, number, state_colour, state_words
@@ -59,7 +59,8 @@ def paint_block(painter: QPainter, canvas: Canvas, block: Block, selected: bool)
     colour = QColor(state_colour(block.state))
     rect = canvas.rect(block).adjusted(0.5, 0.5, -0.5, -0.5)
     filling = QColor(colour)
-    filling.setAlphaF(_share(block.state, selected))
+    base = 0.05 if block.state in (RegionState.WAITING, RegionState.UNJUDGED) else 0.10
+    filling.setAlphaF(0.0 if block.state is RegionState.DROPPED else base + (0.06 if selected else 0.0))
     outline = QColor(current_theme().accent if selected else state_colour(block.state))
     if not selected:
         outline.setAlphaF(0.65)
@@ -86,13 +87,6 @@ def paint_tag(painter: QPainter, canvas: Canvas, block: Block, font: QFont, text
     painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, block.tag)
 
 
-def _share(state: RegionState, selected: bool) -> float:
-    if state is RegionState.DROPPED:
-        return 0.0
-    base = 0.05 if state in (RegionState.WAITING, RegionState.UNJUDGED) else 0.10
-    return base + (0.06 if selected else 0.0)
-
-
 LISTED = 6  # candidates of one line that the card names
 FILLING, OUTLINE = 0.06, 0.45
 DEEPEST = 4  # fillings over each other; from there on it grows no darker
@@ -110,12 +104,8 @@ class CandidateBlock:
 
 def lay_out(found: Sequence[Considered], source: SourceText) -> list[CandidateBlock]:
     """Return a block for each candidate that was not drawn, with its place in the file."""
-    return [_block(each, source) for each in found if each.fate is not Fate.DRAWN]
-
-
-def _block(each: Considered, source: SourceText) -> CandidateBlock:
-    first = each.region.start_line - 1
-    return CandidateBlock(first, each.region.end_line - 1, indent_of(source.line(first)), each)
+    places = ((each.region.start_line - 1, each) for each in found if each.fate is not Fate.DRAWN)
+    return [CandidateBlock(at, each.region.end_line - 1, indent_of(source.line(at)), each) for at, each in places]
 
 
 def paint_candidates(
@@ -131,23 +121,15 @@ def paint_candidates(
             continue
         covered = block.considered.fate is not Fate.UNCOVERED
         colour = QColor(current_theme().role("accent" if covered else "region_dropped"))
-        if covered:
-            _fill(painter, canvas, block, lines, colour, depth)
+        colour.setAlphaF(FILLING)
+        for line in range(max(block.first, lines.start), min(block.last + 1, lines.stop)) if covered else ():
+            if depth[line] < DEEPEST:
+                painter.fillRect(canvas.lines_rect(line, line, block.indent).adjusted(1.5, 0, -1.5, 0), colour)
+            depth[line] += 1
         colour.setAlphaF(OUTLINE)
         painter.setPen(QPen(colour, 1.0, Qt.PenStyle.DotLine))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(canvas.lines_rect(block.first, block.last, block.indent).adjusted(1.5, 1.5, -1.5, -1.5))
-
-
-def _fill(
-    painter: QPainter, canvas: Canvas, block: CandidateBlock, lines: range, colour: QColor, depth: Counter[int]
-) -> None:
-    filling = QColor(colour)
-    filling.setAlphaF(FILLING)
-    for line in range(max(block.first, lines.start), min(block.last + 1, lines.stop)):
-        if depth[line] < DEEPEST:
-            painter.fillRect(canvas.lines_rect(line, line, block.indent).adjusted(1.5, 0, -1.5, 0), filling)
-        depth[line] += 1
 
 
 def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
@@ -159,17 +141,15 @@ def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
         return "", ""
     some = f"{counted(len(here), 'candidate')} not drawn"
     title = f"<b>Line {line + 1}</b> · {some} (share of this file's weight)"
-    rows = [_row(block) for block in here[:LISTED]]
+    rows = []
+    for block in here[:LISTED]:
+        each = block.considered
+        place = f"{block.first + 1}–{block.last + 1}" if block.last > block.first else str(block.first + 1)
+        chance = f" · chance {each.chance:.2g}" if each.chance else ""
+        rows.append(f"{place} · {len(each.region.text)} characters{chance}: {each.why}")
     if len(here) > LISTED:
         rows.append(f"and {len(here) - LISTED} larger ones")
     return title, "\n".join(rows)
-
-
-def _row(block: CandidateBlock) -> str:
-    each = block.considered
-    place = f"{block.first + 1}–{block.last + 1}" if block.last > block.first else str(block.first + 1)
-    chance = f" · chance {each.chance:.2g}" if each.chance else ""
-    return f"{place} · {len(each.region.text)} characters{chance}: {each.why}"
 
 
 MOST_FIGURES = 4  # further ones have no room on the card
@@ -188,32 +168,28 @@ class HoverCard(QFrame):
         self._column = column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
         self.hide()
 
-    def open_words(self, title: str, words: str, place: QRect) -> None:
-        self.title.setText(title)
-        self.scores.hide()
-        self.more.setText(words)
-        self._open_near(place)
-
-    def open(self, block: Block, region: QRect, candidates: str = "") -> None:
+    def open_on(self, block: Block, region: QRect, candidates: str = "") -> None:
         """Show the card for `block`, whose rectangle in the parent is `region`; `candidates`: what else was there."""
         item = block.item
-        self.title.setText(f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}")
         shown = [measure for measure in task(item.task).averaged if measure.name not in CONDITIONS]
         figures = [
             f"{measure.title} <b>{number(item.measures[measure.name], sign=measure.lowest < 0)}</b>"
             for measure in shown
             if measure.name in item.measures
         ]
-        self.scores.setText(" &nbsp; ".join(figures[:MOST_FIGURES]))
-        self.scores.setVisible(bool(figures))
         recites = "" if item.recitation is None else f" · a description recites {item.recitation:.2f}"
         copied = "\nthe same lines stand once more in the file" if item.copied else ""
         moved = "\nmoved: the file changed since the run" if block.moved else ""
         others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""
-        self.more.setText(f"{counted(len(item.tests), 'covering test')}{recites}{copied}{moved}{others}")
-        self._open_near(region)
+        title = f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}"
+        words = f"{counted(len(item.tests), 'covering test')}{recites}{copied}{moved}{others}"
+        self.open(region, title, words, " &nbsp; ".join(figures[:MOST_FIGURES]))
 
-    def _open_near(self, place: QRect) -> None:
+    def open(self, place: QRect, title: str, words: str, scores: str = "") -> None:
+        self.title.setText(title)
+        self.scores.setText(scores)
+        self.scores.setVisible(bool(scores))
+        self.more.setText(words)
         layout, room = self._column, self._room.width() - 2 * SPACE
         self.more.setWordWrap(False)
         layout.activate()
@@ -222,17 +198,14 @@ class HoverCard(QFrame):
         self.more.setWordWrap(wide.width() > room)
         high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
         self.setFixedSize(min(wide.width(), room), high)
-        self._stand_near(place)
+        inside = self._room.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE)
+        top = place.bottom() + SPACE // 2
+        if top + self.height() > inside.bottom():
+            top = place.top() - self.height() - SPACE // 2
+        left = min(place.left() + SPACE * 3, inside.right() - self.width())
+        self.move(max(left, inside.left()), max(top, inside.top()))
         self.show()
         self.raise_()
-
-    def _stand_near(self, region: QRect) -> None:
-        room = self._room.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE)
-        top = region.bottom() + SPACE // 2
-        if top + self.height() > room.bottom():
-            top = region.top() - self.height() - SPACE // 2
-        left = min(region.left() + SPACE * 3, room.right() - self.width())
-        self.move(max(left, room.left()), max(top, room.top()))
 
 
 HOVER_PAUSE = 350  # milliseconds the mouse rests before the card opens
@@ -245,8 +218,8 @@ class CodeEditor(QPlainTextEdit):
 
     region_clicked = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, readOnly=True, lineWrapMode=self.LineWrapMode.NoWrap, textInteractionFlags=SELECTABLE)
+    def __init__(self) -> None:
+        super().__init__(readOnly=True, lineWrapMode=self.LineWrapMode.NoWrap, textInteractionFlags=SELECTABLE)
         self.blocks: Sequence[Block] = ()
         self.first_number = 1
         self._candidates: Sequence[CandidateBlock] = ()
@@ -256,7 +229,8 @@ class CodeEditor(QPlainTextEdit):
         self._hovered_line = -1
         self._gutter, self._strip = Gutter(self), HeatStrip(self)
         self._card = HoverCard(self.viewport())
-        self._highlight = Highlight(self)
+        self._tokens: Sequence[Sequence[TokenSpan]] = ()
+        self._highlight = Highlight(self, self._spans)
         self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)
         self.setAccessibleName("Code")
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
@@ -284,13 +258,19 @@ class CodeEditor(QPlainTextEdit):
     def show_text(self, text: str, first_number: int = 1) -> None:
         self.blocks, self._outlined, self._candidates = (), range(0), ()
         self.first_number = first_number
-        self._highlight.set_tokens(())
+        self._tokens = ()
         self._card.hide()
         self.setPlainText(text)
         self._make_room()
 
     def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
-        self._highlight.set_tokens(lines)
+        self._tokens = lines
+        self._highlight.renew()
+        self._repaint()
+
+    def _spans(self, number: int) -> Iterator[tuple[int, int, Look]]:
+        for start, length, kind in self._tokens[number] if number < len(self._tokens) else ():
+            yield start, length, (kind, "")
 
     def set_blocks(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
@@ -354,10 +334,8 @@ class CodeEditor(QPlainTextEdit):
         for block in blocks:
             paint_block(painter, canvas, block, block.item.id == self._selected)
         if self._outlined:
-            top, height = (
-                canvas.top + self._outlined.start * canvas.line_height,
-                len(self._outlined) * canvas.line_height,
-            )
+            top = canvas.top + self._outlined.start * canvas.line_height
+            height = len(self._outlined) * canvas.line_height
             frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -417,10 +395,10 @@ class CodeEditor(QPlainTextEdit):
         # While the mouse rested a run may have brought other blocks.
         if self._hovered is not None and self._hovered in self.blocks:
             rect = self.canvas().rect(self._hovered).toRect()
-            self._card.open(self._hovered, rect, words)
+            self._card.open_on(self._hovered, rect, words)
         elif title:
             rect = self.canvas().lines_rect(self._hovered_line, self._hovered_line, 0).toRect()
-            self._card.open_words(title, words, rect)
+            self._card.open(rect, title, words)
 
     def _make_room(self) -> None:
         self.setViewportMargins(self._gutter.sizeHint().width(), 0, self._strip.width(), 0)
@@ -457,16 +435,12 @@ class Gutter(QWidget):
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(box, right, str(line + editor.first_number))
         for block in editor.visible_blocks():
-            self._mark(painter, block)
-
-    def _mark(self, painter: QPainter, block: Block) -> None:
-        canvas = self._editor.canvas()
-        top = canvas.top + block.first * canvas.line_height
-        height = (block.last - block.first + 1) * canvas.line_height
-        bar = QRectF(self.width() - 3, top + 1, 3, height - 2)
-        painter.fillRect(bar, QColor(state_colour(block.state)))
-        centre = QPointF(self.width() - MARK / 2 - 3, top + canvas.line_height / 2)
-        draw_mark(painter, centre, block.state)
+            top = canvas.top + block.first * canvas.line_height
+            height = (block.last - block.first + 1) * canvas.line_height
+            bar = QRectF(self.width() - 3, top + 1, 3, height - 2)
+            painter.fillRect(bar, QColor(state_colour(block.state)))
+            centre = QPointF(self.width() - MARK / 2 - 3, top + canvas.line_height / 2)
+            draw_mark(painter, centre, block.state)
 
 
 def _paint_strip_mark(painter: QPainter, room: QRectF, state: RegionState) -> None:
@@ -485,12 +459,9 @@ def _paint_strip_mark(painter: QPainter, room: QRectF, state: RegionState) -> No
 
 
 class HeatStrip(QWidget):
-    """The whole file at a glance, beside the scroll bar: every region in its colour, and what is in view.
+    """The whole file at a glance, beside the scroll bar: every region in its colour, and what is in view."""
 
-    A click goes to the line: `line_chosen`, 0-based.
-    """
-
-    line_chosen = Signal(int)
+    line_chosen = Signal(int)  # from 0, where somebody clicked
 
     def __init__(self, editor: CodeEditor) -> None:
         super().__init__(editor)

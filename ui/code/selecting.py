@@ -25,10 +25,7 @@ PROBE_TIP = "Run the whole round trip on these statements now, beside the run's 
 
 
 class ProbeBar(QWidget):
-    """Says what a selection comes to, and offers to try it; hidden while nothing is selected.
-
-    `check_asked` and `probe_asked` are about the region on show.
-    """
+    """Says what a selection comes to, and offers to try the region on show; hidden while nothing is selected."""
 
     check_asked = Signal()
     probe_asked = Signal()
@@ -63,27 +60,20 @@ class ProbeBar(QWidget):
             self._grid.addWidget(self.said, *((1, 0, 1, 4) if below else (0, 1, 1, 1)))
 
     def show_region(self, region: Region | None, said: str) -> None:
-        self.place.setText(_place(region) if region else "Nothing to try")
+        place = "Nothing to try"
+        if region is not None:
+            several = region.end_line > region.start_line
+            place = f"Lines {region.start_line}–{region.end_line}" if several else f"Line {region.start_line}"
+        self.place.setText(place)
         self.say(said)
         self.check.setVisible(region is not None)
         self.probe.setVisible(region is not None)
         self._fit()
         self.show()
 
-    def show_answer(self, item: Item) -> None:
-        self.say(
-            item.reason.capitalize() + "." if item.reason else f"{tests_said(item.tests)}; deleting it is noticed."
-        )
-
     def say(self, text: str) -> None:
         self.said.setText(text)
         self._fit()
-
-
-def _place(region: Region) -> str:
-    if region.start_line == region.end_line:
-        return f"Line {region.start_line}"
-    return f"Lines {region.start_line}–{region.end_line}"
 
 
 class Selecting(QObject):
@@ -140,10 +130,8 @@ class Selecting(QObject):
         region = self.region
         if region is not None and (region.path, region.span) == (item.path, item.span):
             self._waiting = False
-            self._bar.show_answer(item)
-
-    def say_queued(self) -> None:
-        self._bar.say(QUEUED)
+            noticed = f"{tests_said(item.tests)}; deleting it is noticed."
+            self._bar.say(f"{item.reason.capitalize()}." if item.reason else noticed)
 
     def settle(self) -> None:
         """Stop waiting, and say what is known; where no answer came, a notice said why, or the user stopped it."""

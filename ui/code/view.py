@@ -19,7 +19,7 @@ from rtc_inspector.core.run.considered import Considered
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import Codebase, CoverageMap, SourceFile, Span
-from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.background.gateway import Gateway, ignore
 from rtc_inspector.ui.code.blocks import Block, OpenFile, PlacedBlocks, SourceText, neighbour, place
 from rtc_inspector.ui.code.editor import CodeEditor, lay_out
 from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
@@ -66,8 +66,8 @@ class CodeHeader(QWidget):
 
     go_asked = Signal(int, bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         on_ground(self, "header")
         self.title, self.about = PathLabel(), label(role="caption")
         self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
@@ -111,8 +111,8 @@ class CodeHeader(QWidget):
 def _about(path: str, placed: PlacedBlocks, missing: bool) -> str:
     if not path:
         return ""
-    noun = placed.noun
-    if placed.past:
+    noun = next((item.kind for item in placed.items), "region")
+    if any(presenter(item).past for item in placed.items):
         return "the stored old code" if missing else "before the edit"
     if missing:
         return f"not on this machine; the stored {noun} is shown"
@@ -130,8 +130,8 @@ class FindBar(QWidget):
 
     closed = Signal()
 
-    def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, editor: QPlainTextEdit) -> None:
+        super().__init__()
         self._editor = editor
         on_ground(self, "status")
         self.words = field("Find in file", "Find in file")
@@ -166,21 +166,15 @@ class FindBar(QWidget):
             cursor = editor.textCursor()
             cursor.setPosition(cursor.selectionStart())
             editor.setTextCursor(cursor)
-        flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
-        if editor.find(words, flags) or self._find_round(words, flags, back):
-            self.found.clear()
-            return True
-        self.found.setText("Not in this file")
-        return False
-
-    def _find_round(self, words: str, flags: QTextDocument.FindFlag, back: bool) -> bool:
-        editor, before = self._editor, self._editor.textCursor()
-        end = QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start
-        editor.moveCursor(end)
-        if editor.find(words, flags):
-            return True
-        editor.setTextCursor(before)
-        return False
+        before, flags = editor.textCursor(), QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
+        found = editor.find(words, flags)
+        if not found:
+            editor.moveCursor(QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start)
+            found = editor.find(words, flags)
+        if not found:
+            editor.setTextCursor(before)
+        self.found.setText("" if found else "Not in this file")
+        return found
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -274,30 +268,25 @@ STEPS = (
 
 
 class CodeView(QWidget):
-    """Shows one file at a time.
+    """Shows one file at a time; of an edit its old code, in its file as it was before the commit."""
 
-    `item_chosen` carries a region's id, `failure_chosen` that of one with a failure; `file_opened` the path.
+    item_chosen = Signal(int)  # id of a region, or of an edit whose file is not there yet
+    failure_chosen = Signal(int)  # id of a region with a failure
+    file_opened = Signal(str)  # its path
 
-    Attributes:
-        path: the open file; empty when there is none.
-        source: its text.
-        past: texts of files of the history that were lent, by name.
-    """
-
-    item_chosen = Signal(int)
-    failure_chosen = Signal(int)
-    file_opened = Signal(str)
-
-    def __init__(self, gateway: Gateway, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, gateway: Gateway) -> None:
+        super().__init__()
         self._gateway = gateway
+        self._items: Sequence[ItemRow] = ()
+        self._root = Path()
+        self._chosen: ItemRow | None = None
         self._files: dict[str, SourceFile] = {}
         self._names: Mapping[str, str] = {}
         self._texts: dict[str, str] = {}
-        self.past: dict[str, str] = {}
+        self.past: dict[str, str] = {}  # texts of files of the history that were lent, by name
         self._by_path: dict[str, list[ItemRow]] = {}
-        self.path = ""
-        self.source = SourceText("")
+        self.path = ""  # the open file; empty when there is none
+        self.source = SourceText("")  # its text
         self._selected: ItemRow | None = None
         self.header = CodeHeader()
         self.editor = CodeEditor()
@@ -342,7 +331,8 @@ class CodeView(QWidget):
             self.clear()
 
     def leave_project(self) -> None:
-        self.past = {}
+        self._gateway.cancel("past file")
+        self._root, self.past = Path(), {}
         self.set_codebase(None)
         self.selecting.leave()
 
@@ -351,24 +341,36 @@ class CodeView(QWidget):
         if path == self.path:
             self._show(text, 1)
             if self._selected is not None:
-                self.show_item(self._selected)
+                self._show_item(self._selected)
 
-    def lend_past(self, name: str, text: str) -> None:
-        # A history has thousands of files, each of them read when an edit in it is chosen.
-        while len(self.past) >= PAST_KEPT:
-            oldest = next(iter(self.past))
-            del self.past[oldest], self._texts[oldest]
-        self.past[name] = text
-        self.lend_text(name, text)
+    def set_items(self, items: Sequence[ItemRow], root: Path = Path()) -> None:
+        """Take the items of a run on the project at `root`."""
+        self._items, self._root = items, root
+        self._place_items()
 
-    def holds(self, path: str) -> bool:
-        return path in self._texts
-
-    def set_items(self, items: Sequence[ItemRow]) -> None:
+    def _place_items(self) -> None:
+        items = self._items
+        # Asked once, as a run has items of one kind: of 100,000 regions that stand where they stand each answer would
+        # be the same.
+        moved = bool(items) and (presenter(items[0]).past or not items[0].path)
         self._by_path = {}
         for item in items:
-            self._by_path.setdefault(item.path, []).append(item)
+            placed = self._placed(item) if moved else item
+            self._by_path.setdefault(placed.path, []).append(placed)
         self._place()
+
+    def _placed(self, item: ItemRow) -> ItemRow:
+        return presenter(item).code_shown(item, self.past)
+
+    def leave_run(self) -> None:
+        self._items, self._chosen = (), None
+        self._show_item(None)
+        self._place_items()
+        self._leave_past()
+
+    def _leave_past(self) -> None:
+        if MARK in self.path:
+            self.clear()
 
     def clear(self) -> None:
         self.path, self.source, self._selected = "", SourceText(""), None
@@ -384,6 +386,22 @@ class CodeView(QWidget):
         self._show(self._texts.get(path, ""), 1)
         self.file_opened.emit(path)
 
+    def choose_file(self, path: str) -> None:
+        """Show a file that the user chose, or ask for the item by which it is read."""
+        item = next((item for item in self._items if item.path == path), None)
+        if item is None or path in self._texts:
+            self.open_file(path)
+        else:
+            self.item_chosen.emit(item.id)
+
+    def show_some(self, path: str = "") -> None:
+        """Show the first item's file when none is shown; where there is no item, the file at `path` if it is named."""
+        if not self._items and path and not self.path:
+            self.open_file(path)
+        if not self.path and self._items:
+            self.open_file(self._placed(self._items[0]).path)
+            self._want(self._items[0])
+
     def show_place(self, path: str, line: int, column: int, length: int) -> None:
         self.open_file(path)
         self.editor.show_line(line)
@@ -393,6 +411,33 @@ class CodeView(QWidget):
         self.editor.setTextCursor(cursor)
 
     def show_item(self, item: ItemRow | None) -> None:
+        self._chosen = item
+        self._show_item(self._placed(item) if item is not None else None)
+        if item is not None:
+            self._want(item)
+        else:
+            self._leave_past()
+            self.show_some()
+
+    def _want(self, item: ItemRow) -> None:
+        """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
+        commit, name = item.origin.get(COMMIT), past_name(item)
+        if presenter(item).past and commit and name not in self.past:
+            work = partial(_read, self._root, commit, item.path)
+            self._gateway.submit("past file", work, partial(self._take, name), ignore)
+
+    def _take(self, name: str, text: str) -> None:
+        # A history has thousands of files, each of them read when an edit in it is chosen.
+        while len(self.past) >= PAST_KEPT:
+            oldest = next(iter(self.past))
+            del self.past[oldest], self._texts[oldest]
+        self.past[name] = text
+        self.lend_text(name, text)
+        self._place_items()
+        if self._chosen is not None:
+            self._show_item(self._placed(self._chosen))
+
+    def _show_item(self, item: ItemRow | None) -> None:
         dropped = self._dropped()
         if item is not None and item.path != self.path:
             self.open_file(item.path)
@@ -482,96 +527,7 @@ def _order(name: str) -> tuple[str, str]:
     return present_path(name), name
 
 
-class CodeFeed(QObject):
-    """Of an edit the code view shows the old code, in its file as it was before the commit.
-
-    `item_asked` when the user chose a file that only items of the run tell about.
-    """
-
-    item_asked = Signal(int)
-
-    def __init__(self, code: CodeView, gateway: Gateway, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._code, self._gateway = code, gateway
-        self._items: Sequence[ItemRow] = ()
-        self._chosen: ItemRow | None = None
-        self._root = Path()
-
-    def set_items(self, items: Sequence[ItemRow], root: Path) -> None:
-        self._items, self._root = items, root
-        self._place_items()
-
-    def leave_run(self) -> None:
-        self._items, self._chosen = (), None
-        self._code.show_item(None)
-        self._code.set_items(())
-        self._leave_past()
-
-    def leave_project(self) -> None:
-        self._gateway.cancel("past file")
-        self._root = Path()
-        self._code.leave_project()
-
-    def _leave_past(self) -> None:
-        if MARK in self._code.path:
-            self._code.clear()
-
-    def show_item(self, item: ItemRow | None) -> None:
-        self._chosen = item
-        if item is None:
-            self._code.show_item(None)
-            self._leave_past()
-            self.show_some()
-            return
-        self._code.show_item(self._placed(item))
-        self._want(item)
-
-    def show_some(self, path: str = "") -> None:
-        """Show the first item's file when none is shown; where there is no item, the file at `path` if it is named."""
-        if not self._items and path and not self._code.path:
-            self._code.open_file(path)
-        if self._code.path or not self._items:
-            return
-        first = self._items[0]
-        self._code.open_file(self._placed(first).path)
-        self._want(first)
-
-    def open_file(self, path: str) -> None:
-        item = next((item for item in self._items if item.path == path), None)
-        if item is None or self._code.holds(path):
-            self._code.open_file(path)
-        else:
-            self.item_asked.emit(item.id)
-
-    def _place_items(self) -> None:
-        items = self._items
-        # Asked once, as a run has items of one kind: of 100,000 regions that stand where they stand each answer would
-        # be the same.
-        moved = bool(items) and (presenter(items[0]).past or not items[0].path)
-        self._code.set_items([self._placed(item) for item in items] if moved else items)
-
-    def _placed(self, item: ItemRow) -> ItemRow:
-        return presenter(item).code_shown(item, self._code.past)
-
-    def _want(self, item: ItemRow) -> None:
-        """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
-        commit, name = item.origin.get(COMMIT), past_name(item)
-        if presenter(item).past and commit and name not in self._code.past:
-            work = partial(_read, self._root, commit, item.path)
-            self._gateway.submit("past file", work, partial(self._take, name), _absent)
-
-    def _take(self, name: str, text: str) -> None:
-        self._code.lend_past(name, text)
-        self._place_items()
-        if self._chosen is not None:
-            self._code.show_item(self._placed(self._chosen))
-
-
 def _read(project: Path, commit: str, path: str) -> str:
     from rtc_inspector.core.source.git import text_before
 
     return text_before(project, commit, path)
-
-
-def _absent(error: Exception) -> None:
-    """Do nothing: the old code that is stored is shown alone."""

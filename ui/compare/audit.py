@@ -5,33 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
 from rtc_inspector.ui.figures.view import FiguresView
 from rtc_inspector.ui.panels.pieces import EmptyState
-from rtc_inspector.ui.style.controls import BAR, bind, button, column, label, row, split
+from rtc_inspector.ui.style.controls import BAR, bind, button, called, column, label, row, split, stacked
 
-SUMMARY = "summary"
-"""The figure that stands above the others, in words."""
+SUMMARY = "summary"  # the figure that stands above the others, in words
 
 
 class AuditPage(QWidget):
-    """Shows the audit of some runs.
-
-    `closed`; `choose_asked`: other runs; `score_asked`, `stop_asked`: of what is not scored yet; `left_for(link)`: show
-    that sample in the main view; `chosen(name, value)`: figures are to be made with another choice; `report_asked`: a
-    page to pass on; `export_failed(problem)`.
-    """
+    """Shows the audit of some runs."""
 
     closed = Signal()
-    choose_asked = Signal()
-    score_asked = Signal()
+    choose_asked = Signal()  # other runs
+    score_asked = Signal()  # what is not scored yet
     stop_asked = Signal()
-    left_for = Signal(object)
-    chosen = Signal(str, str)
-    report_asked = Signal()
-    export_failed = Signal(str)
+    left_for = Signal(object)  # a Link: show that sample in the main view
+    chosen = Signal(str, str)  # name and value of another choice for the figures
+    report_asked = Signal()  # a page to pass on
+    export_failed = Signal(str)  # the problem
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,11 +39,8 @@ class AuditPage(QWidget):
             view.export_failed.connect(self.export_failed)
         self._empty = EmptyState("Auditing", "The runs are being read.")
         self._body = split(Qt.Orientation.Horizontal, self.drawings, self.tables)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._body)
-        self.progress = QProgressBar()
-        self.progress.setAccessibleName("Scoring")
+        self._stack = stacked(self._empty, self._body)
+        self.progress = called(QProgressBar(), "Scoring")
         self.progress.setMaximumWidth(220)
         tip = "Compute the metrics of samples that have none yet; they are kept"
         self.score_button = button("Score", tip, self.score_asked.emit, flat=False)

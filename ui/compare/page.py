@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.comparison.comparison import Comparison, Difference, Pair
 from rtc_inspector.core.comparison.words import bounded, capital, further, p_words, run_words, write_pairs_csv
@@ -20,8 +20,9 @@ from rtc_inspector.ui.figures.feed import ExportButton
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
 from rtc_inspector.ui.panels.sample_tabs import DiffPanel
-from rtc_inspector.ui.presenters import describes, diff_title, rebuilt, scored_against
-from rtc_inspector.ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
+from rtc_inspector.ui.presenters import describes, rebuilt
+from rtc_inspector.ui.reading.inspection import Trace
+from rtc_inspector.ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split, stacked
 from rtc_inspector.ui.style.fonts import TextSize
 from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table, widths
 from rtc_inspector.ui.style.theme import SPACE
@@ -43,12 +44,13 @@ class TraceSide(QWidget):
         self._samples: dict[int, SampleRow] = {}
         self._passing: bool | None = None
         self._below = QTimer(self, singleShot=True, interval=0)
-        self._below.timeout.connect(self._show_chosen)
         self.title = ElidedLabel("title")
         tip = "Leave the comparison and show this in the main view"
         self.show_there = button("Show in the code", tip, self._leave)
         self.roundtrip, self.diff = RoundTripPanel(), DiffPanel(unified=True)
         self.roundtrip.describe.hide()
+        # Once the cards are drawn: cards and code of both sides at once would hold the window up.
+        self._below.timeout.connect(lambda: self._show_code(self.roundtrip.selected))
         self.diff.view.title.hide()  # no room, and the heading below says it too
         self.roundtrip.sample_selected.connect(self._show_code)
         body = split(Qt.Orientation.Vertical, self.roundtrip, self.diff, sizes=(450, 300))
@@ -68,7 +70,8 @@ class TraceSide(QWidget):
             self.roundtrip.set_trace(item, [])
             self.diff.clear()
 
-    def show_samples(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
+    def show_samples(self, read: Trace) -> None:
+        item, samples = read.item, read.samples
         if self._item is None or item.id != self._item.id:
             return
         fresh, self._item = not self._samples, item
@@ -76,11 +79,12 @@ class TraceSide(QWidget):
         self._below.start()
         self.roundtrip.set_trace(item, samples)
         if fresh and self._passing is not None:
-            self._choose(self._passing)
-
-    def _show_chosen(self) -> None:
-        """Show the code once the cards are drawn: cards and code of both sides at once would hold the window up."""
-        self._show_code(self.roundtrip.selected)
+            # The first reconstruction that tells why the runs disagree.
+            judged = ((each.id, each.verdict) for each in samples if rebuilt(each))
+            fitting = (at for at, verdict in judged if verdict and (verdict.outcome == "pass") == self._passing)
+            first = next(fitting, None)
+            if first is not None:
+                self.roundtrip.select(first)
 
     def _show_code(self, sample_id: int | None) -> None:
         # `show_samples` will show the code in the next turn of the loop anyhow.
@@ -89,17 +93,7 @@ class TraceSide(QWidget):
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
         if sample is not None and describes(sample):
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
-        before = scored_against(sample, self._samples) if sample is not None else None
-        title = diff_title(item.task, sample, before) if item is not None and sample is not None else ""
-        self.diff.show_code(item, sample, title, before=before)
-
-    def _choose(self, passing: bool) -> None:
-        """Choose the first reconstruction that tells why the runs disagree."""
-        judged = ((each.id, each.verdict) for each in self._samples.values() if rebuilt(each))
-        fitting = (number for number, verdict in judged if verdict and (verdict.outcome == "pass") == passing)
-        first = next(fitting, None)
-        if first is not None:
-            self.roundtrip.select(first)
+        self.diff.show_code(item, sample, self._samples, described=False)
 
     def _leave(self) -> None:
         if self._item is not None:
@@ -163,8 +157,7 @@ class Traces(QWidget):
 MOST_ROWS = 5
 _JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"
 
-SECONDARY = (3, 5)
-"""Columns of the measure that stands beside the headline."""
+SECONDARY = (3, 5)  # columns of the measure that stands beside the headline
 
 
 class RunTable(QWidget):
@@ -182,10 +175,9 @@ class RunTable(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         widths(self.table, 150, 0, 150, 160, 165, 165, 110, 130)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
-        bind(self.table, "Return", self.ask_reference, "Make the run the reference")
         words, keys = REFERENCE
-        bind(self.table, keys, self.ask_reference, words)
-        self.table.doubleClicked.connect(self.ask_reference)
+        bind(self.table, f"Return {keys}", self.ask_reference, words)
+        self.table.doubleClicked.connect(lambda _: self.ask_reference())
         for size in self.table.findChildren(TextSize):
             size.changed.connect(self._fit)
         column(self.table, owner=self)
@@ -234,7 +226,7 @@ class RunTable(QWidget):
         if current.row() > 0:
             self.chosen.emit(current.row() - 1)
 
-    def ask_reference(self, index: QModelIndex | None = None) -> None:
+    def ask_reference(self) -> None:
         if self.table.currentIndex().row() > 0 and self.run_id is not None:
             self.reference_asked.emit(self.run_id)
 
@@ -267,38 +259,28 @@ SIDES = "Trace in the reference", "Trace in the other run"
 
 
 class ComparePage(QWidget):
-    """Shows comparisons with one reference.
-
-    `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
-    `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`; `report_asked`: a page
-    to pass on. `figures_asked`: figures of all the runs,
-    `figure_chosen(name, value)` with another choice, `link_opened(link)`: what is behind one of their marks.
-    """
+    """Shows comparisons with one reference."""
 
     closed = Signal()
-    choose_asked = Signal()
-    reference_asked = Signal(int)
-    pair_wanted = Signal(object)
-    left_for = Signal(int, int)
-    export_failed = Signal(str)
-    report_asked = Signal()
-    figures_asked = Signal()
-    figure_chosen = Signal(str, str)
-    link_opened = Signal(object)
+    choose_asked = Signal()  # other runs
+    reference_asked = Signal(int)  # run
+    pair_wanted = Signal(object)  # a Pair whose samples are to be read
+    left_for = Signal(int, int)  # run and item to show in the main view
+    export_failed = Signal(str)  # the problem
+    report_asked = Signal()  # a page to pass on
+    figures_asked = Signal()  # of all the runs
+    figure_chosen = Signal(str, str)  # name and value of another choice
+    link_opened = Signal(object)  # what is behind a mark of a figure
 
-    def __init__(self, summary: Summary | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
-        self._traces: Traces | None = None
-        self._figures: FiguresView | None = None
         self._sides: list[TraceSide] = []
-        self.runs, self.summary = RunTable(), summary or Summary()
+        self.runs, self.summary = RunTable(), Summary()
         self._empty = EmptyState("Comparing", "The runs are being read.")
-        self._stack = QStackedWidget()
-        for part in (self._empty, self.summary):
-            self._stack.addWidget(part)
+        self._stack = stacked(self._empty, self.summary)
         self.runs.chosen.connect(self._choose)
         self.runs.reference_asked.connect(self.reference_asked)
         self.summary.opened.connect(self.open_pairs)
@@ -316,30 +298,28 @@ class ComparePage(QWidget):
         column(head, self.runs, self._stack, owner=self)
         bind(self, "Escape", self.go_back, "Back to the summary, or to the code")
 
-    @property
+    @cached_property
     def traces(self) -> Traces:
-        if self._traces is None:
-            # They may have been made ahead, while nobody waited.
-            while len(self._sides) < len(SIDES):
-                self.make_side()
-            self._traces = Traces(self._sides)
-            self._stack.addWidget(self._traces)
-            self._traces.back_asked.connect(self.show_summary)
-            self._traces.wanted.connect(self.pair_wanted)
-            self._traces.left_for.connect(self.left_for)
-        return self._traces
+        # Its sides may have been made ahead, while nobody waited.
+        while len(self._sides) < len(SIDES):
+            self.make_side()
+        traces = Traces(self._sides)
+        self._stack.addWidget(traces)
+        traces.back_asked.connect(self.show_summary)
+        traces.wanted.connect(self.pair_wanted)
+        traces.left_for.connect(self.left_for)
+        return traces
 
-    @property
+    @cached_property
     def figures(self) -> FiguresView:
-        if self._figures is None:
-            from rtc_inspector.ui.figures.view import FiguresView
+        from rtc_inspector.ui.figures.view import FiguresView
 
-            self._figures = FiguresView()
-            self._stack.addWidget(self._figures)
-            self._figures.opened.connect(self.link_opened)
-            self._figures.chosen.connect(self.figure_chosen)
-            self._figures.export_failed.connect(self.export_failed)
-        return self._figures
+        figures = FiguresView()
+        self._stack.addWidget(figures)
+        figures.opened.connect(self.link_opened)
+        figures.chosen.connect(self.figure_chosen)
+        figures.export_failed.connect(self.export_failed)
+        return figures
 
     def show_figures(self) -> None:
         self.runs.hide()
@@ -348,7 +328,8 @@ class ComparePage(QWidget):
 
     @property
     def in_figures(self) -> bool:
-        return self._figures is not None and self._stack.currentWidget() is self._figures
+        # A cached property stands in __dict__ once it was made; to ask for it would make it.
+        return self._stack.currentWidget() is self.__dict__.get("figures")
 
     def make_side(self) -> None:
         if len(self._sides) < len(SIDES):
@@ -394,7 +375,7 @@ class ComparePage(QWidget):
 
     def show_summary(self) -> None:
         self.runs.show()
-        pair = self._traces.pair if self._traces is not None and self._in_traces else None
+        pair = self.traces.pair if self._in_traces else None
         self._stack.setCurrentWidget(self.summary)
         self.summary.list.choose(pair)
         self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -413,7 +394,7 @@ class ComparePage(QWidget):
 
     @property
     def _in_traces(self) -> bool:
-        return self._traces is not None and self._stack.currentWidget() is self._traces
+        return self._stack.currentWidget() is self.__dict__.get("traces")
 
     def _enable(self, shown: bool) -> None:
         for each in (self.reference_button, self.export_button):

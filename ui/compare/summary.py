@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
@@ -18,7 +18,18 @@ from rtc_inspector.ui.background.gateway import Turns
 from rtc_inspector.ui.figures.view import FigureView
 from rtc_inspector.ui.presenters import presenter
 from rtc_inspector.ui.shell.fields import window_words
-from rtc_inspector.ui.style.controls import FilterField, Section, bind, column, has_words, label, row, split, switch
+from rtc_inspector.ui.style.controls import (
+    FilterField,
+    Section,
+    bind,
+    called,
+    column,
+    has_words,
+    label,
+    row,
+    split,
+    switch,
+)
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.region_state import goodness, number
 from rtc_inspector.ui.style.tables import (
@@ -33,26 +44,20 @@ from rtc_inspector.ui.style.tables import (
     Index,
     ListedRows,
     NameShown,
+    sorted_table,
     table,
     widths,
 )
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 PLACE, FIRST, SECOND, DIFFERENCE, SECONDARY = range(5)
-TIPS = (
-    "File and first line",
-    "Its score in the reference",
-    "Its score in the other run",
-    "Score in the other run minus that in the reference",
-    "The same of the figure beside the score",
-)
-_KEYS: tuple[Callable[[Pair], Any], ...] = (
-    lambda pair: (pair.first.path, pair.first.start),
-    lambda pair: (pair.first.headline, pair.first.path, pair.first.start),
-    lambda pair: (pair.second.headline, pair.first.path, pair.first.start),
-    lambda pair: (pair.difference, pair.first.path, pair.first.start),
-    lambda pair: (-9.0 if pair.secondary is None else pair.secondary, pair.first.path, pair.first.start),
-)
+_COLUMNS: tuple[tuple[str, Callable[[Pair], Any]], ...] = (
+    ("File and first line", lambda pair: ()),
+    ("Its score in the reference", lambda pair: pair.first.headline),
+    ("Its score in the other run", lambda pair: pair.second.headline),
+    ("Score in the other run minus that in the reference", lambda pair: pair.difference),
+    ("The same of the figure beside the score", lambda pair: -9.0 if pair.secondary is None else pair.secondary),
+)  # what each says, and what it sorts by; where that is the same, the place decides
 
 
 def place(pair: Pair) -> str:
@@ -64,7 +69,7 @@ def place(pair: Pair) -> str:
 class PairModel(ListedRows):
     """The pairs that pass the filter; the largest difference first until a heading is clicked."""
 
-    tips, figures = TIPS, FIRST
+    tips, figures = [tip for tip, _ in _COLUMNS], FIRST
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -98,7 +103,8 @@ class PairModel(ListedRows):
         differing = (pair for pair in self._pairs if self._alike or pair.difference)
         self.shown = [each for each in differing if has_words(f"{place(each)}\n{each.first.text}", self._words)]
         if self._order is not None:
-            self.shown.sort(key=_KEYS[self._order[0]], reverse=self._order[1])
+            key = _COLUMNS[self._order[0]][1]
+            self.shown.sort(key=lambda pair: (key(pair), pair.first.path, pair.first.start), reverse=self._order[1])
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -212,16 +218,12 @@ class Details(QTabWidget):
         self._comparison: Comparison | None = None
         self.files = CellModel([Head("File"), Head("Regions"), Head("Reference"), Head("Run"), Head("Difference")])
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
-        self.file_table, self.setting_table = table("Score by file in both runs"), table("Settings that differ")
+        self.file_table, _ = sorted_table("Score by file in both runs", self.files)
+        self.setting_table = table("Settings that differ")
         self._bars = BarDelegate(self.file_table)
-        ordered = QSortFilterProxyModel(self)
-        ordered.setSourceModel(self.files)
-        ordered.setSortRole(Qt.ItemDataRole.UserRole)
         view = self.file_table
-        view.setModel(ordered)
         view.setItemDelegate(self._bars)
         view.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        view.setSortingEnabled(True)
         view.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         view.doubleClicked.connect(self._open)
         bind(view, "Return Enter", self._open, "Show the traces of the file's regions")
@@ -268,19 +270,18 @@ class Summary(QWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, drawn: FigureView | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._turns = Turns(self)
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
         self.caveats = label(role="warn", wrap=True, selectable=True)
-        self.scatter, self.list, self.details = drawn or FigureView(), PairList(), Details()
+        self.scatter, self.list, self.details = FigureView(), PairList(), Details()
         self._comparison: Comparison | None = None
         self.scatter.opened.connect(self._open_spot)
         for part in (self.list, self.details):
             part.opened.connect(self.opened)
-        texts_box = QWidget()
-        texts_box.setProperty("role", "surface")
+        texts_box = called(QWidget(), role="surface")
         texts = (self.verdict, self.rest, self.caveats)
         column(*texts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=texts_box)
         disagreements = Section("DISAGREEMENTS", self.list, self.list.count)

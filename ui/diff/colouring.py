@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from pygments.token import Comment, Keyword, _TokenType
-from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtGui import QColor, QFont, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QPlainTextEdit
 
 from rtc_inspector.ui.diff.lines import units
-from rtc_inspector.ui.diff.rows import Kind, PaneLine
 from rtc_inspector.ui.style.theme import current_theme
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ BREATH, REST = 400, 0.001
 at every call of Qt."""
 
 TokenSpan = tuple[int, int, _TokenType]  # column, length (UTF-16 units), type
+Look = tuple[_TokenType | str, str]
+"""Of letters, a type of token or a role of the theme; and the role of the ground behind them, empty for none."""
 
 
 def lexer_for(path: str) -> Lexer:
@@ -65,111 +66,56 @@ def tokenise(text: str, path: str, rest: float = 0.0) -> list[list[TokenSpan]]:
 
 
 class Highlight:
-    """The colours of one editor. Call `paint` whenever other lines come into view."""
+    """The colours of one text's lines. Call `paint` whenever other lines come into view, `renew` when they change.
 
-    def __init__(self, editor: QPlainTextEdit) -> None:
-        self._editor, self._theme = editor, current_theme()
-        self._lines: Sequence[Sequence[TokenSpan]] = ()
-        self._formats: dict[_TokenType, QTextCharFormat] = {}
+    `spans(number)`: the start, length and look of what is coloured in a line.
+    """
+
+    def __init__(
+        self, editor: QPlainTextEdit, spans: Callable[[int], Iterable[tuple[int, int, Look]]], plain: bool = False
+    ) -> None:
+        """`plain`: without italics and bold letters, as where colours say something else."""
+        self._editor, self._spans, self._plain, self._theme = editor, spans, plain, current_theme()
+        self._formats: dict[Look, QTextCharFormat] = {}
         self._generation = 0
 
-    def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
-        self._lines = lines
+    def renew(self) -> None:
         self._generation += 1
-        self.paint()
 
     def paint(self) -> None:
         if current_theme() is not self._theme:
             self._theme, self._formats = current_theme(), {}
-            self._generation += 1
-        if not self._lines:
-            return
+            self.renew()
         editor = self._editor
+        document = editor.document()
+        first = editor.firstVisibleBlock().blockNumber()
         visible = editor.viewport().height() // max(editor.fontMetrics().lineSpacing(), 1)
-        first = max(editor.verticalScrollBar().value() - MARGIN, 0)
-        block = editor.document().findBlockByNumber(first)
+        block = document.findBlockByNumber(max(first - MARGIN, 0))
         for _ in range(visible + 2 * MARGIN):
             if not block.isValid():
                 return
             # A block remembers in which round it was coloured; a new text begins with -1.
             if block.userState() != self._generation:
-                number = block.blockNumber()
-                spans = self._lines[number] if number < len(self._lines) else ()
                 ranges = []
-                for start, length, kind in spans:
+                for start, length, look in self._spans(block.blockNumber()):
                     piece = QTextLayout.FormatRange()
-                    piece.start, piece.length, piece.format = start, length, self._format(kind)
+                    piece.start, piece.length, piece.format = start, length, self._format(look)
                     ranges.append(piece)
                 # Formats of the layout leave the document alone; those of the text would have all laid out again.
                 block.layout().setFormats(ranges)
                 block.setUserState(self._generation)
-                self._editor.document().markContentsDirty(block.position(), block.length())
+                document.markContentsDirty(block.position(), block.length())
             block = block.next()
 
-    def _format(self, kind: _TokenType) -> QTextCharFormat:
-        if kind not in self._formats:
-            look = _foreground(self._theme.token(kind))
-            if kind in Comment:  # type: ignore[comparison-overlap]
-                look.setFontItalic(True)
-            if kind is Keyword:
-                look.setFontWeight(QFont.Weight.DemiBold)
-            self._formats[kind] = look
-        return self._formats[kind]
-
-
-class Colouring(QSyntaxHighlighter):
-    """Colours block `i` of a pane as `lines[i]` says."""
-
-    def __init__(self, document: QTextDocument) -> None:
-        super().__init__(document)
-        self._lines: Sequence[PaneLine] = ()
-        self._tokens: Sequence[Sequence[Sequence[TokenSpan]]] = ()
-        self._dim = True
-        self._theme = current_theme()
-        self._formats: dict[tuple[_TokenType | None, int | None], QTextCharFormat] = {}
-
-    def follow_theme(self) -> None:
-        """Colour anew where the theme is another one: a document keeps the formats that it was given."""
-        if self._theme is not current_theme():
-            self._theme, self._formats = current_theme(), {}
-            self.rehighlight()
-
-    def set_lines(self, lines: Sequence[PaneLine], tokens: Sequence[Sequence[Sequence[TokenSpan]]], dim: bool) -> None:
-        self._lines, self._tokens, self._dim = lines, tokens, dim
-
-    def highlightBlock(self, text: str) -> None:  # noqa: N802
-        number = self.currentBlock().blockNumber()
-        if number >= len(self._lines):
-            return
-        line = self._lines[number]
-        if line.side is None:
-            return
-        if line.form and self._dim:
-            self.setFormat(0, len(text), _foreground(current_theme().muted))
-            return
-        shown = () if line.kind is Kind.EQUAL else line.marks
-        marks = [(units(line.text[:start]), units(line.text[:end])) for start, end in shown]
-        for start, end in marks:
-            self.setFormat(start, end - start, self._format(None, line.colour))
-        tokens = self._tokens[line.side]
-        for start, length, kind in tokens[line.number] if line.number < len(tokens) else ():
-            self.setFormat(start, length, self._format(kind, None))
-            for low, high in marks:
-                first, last = max(start, low), min(start + length, high)
-                if first < last:
-                    self.setFormat(first, last - first, self._format(kind, line.colour))
-
-    def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
-        if (kind, tone) not in self._formats:
-            theme = current_theme()
-            look = _foreground(theme.text if kind is None else theme.token(kind))
-            if tone is not None:
-                look.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[tone]))
-            self._formats[kind, tone] = look
-        return self._formats[kind, tone]
-
-
-def _foreground(colour: str) -> QTextCharFormat:
-    colour_format = QTextCharFormat()
-    colour_format.setForeground(QColor(colour))
-    return colour_format
+    def _format(self, look: Look) -> QTextCharFormat:
+        if look not in self._formats:
+            kind, ground = look
+            found = self._formats[look] = QTextCharFormat()
+            found.setForeground(QColor(self._theme.role(kind) if isinstance(kind, str) else self._theme.token(kind)))
+            if ground:
+                found.setBackground(QColor(self._theme.role(ground)))
+            if not self._plain and kind in Comment:  # type: ignore[operator]
+                found.setFontItalic(True)
+            if not self._plain and kind is Keyword:
+                found.setFontWeight(QFont.Weight.DemiBold)
+        return self._formats[look]

@@ -21,17 +21,11 @@ _CLOSING = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A text cut into lines.
+    """A text cut into lines."""
 
-    Attributes:
-        texts: without their line breaks; a text that ends with a line break has no empty last line.
-        breaks: the kinds of line break found.
-        closed: whether the last line ends with a line break.
-    """
-
-    texts: tuple[str, ...]
-    breaks: frozenset[str]
-    closed: bool
+    texts: tuple[str, ...]  # without their line breaks; a text that ends with a line break has no empty last line
+    breaks: frozenset[str]  # the kinds of line break found
+    closed: bool  # whether the last line ends with a line break
 
 
 def split(text: str) -> Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -12,7 +13,6 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QTextBlock,
     QTextCursor,
     QTextLayout,
     QTextOption,
@@ -20,7 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from rtc_inspector.ui.diff.colouring import Colouring, TokenSpan
+from rtc_inspector.ui.diff.colouring import Highlight, Look, TokenSpan
+from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.diff.rows import Kind, PaneLine
 from rtc_inspector.ui.style.controls import FOCUS_RING, SELECTABLE
 from rtc_inspector.ui.style.fonts import bold, write_fixed
@@ -32,16 +33,9 @@ PAD = "\u2028"  # a line break inside a block: fills a wrapped row up to the hei
 
 
 class Pane(QPlainTextEdit):
-    """Shows PaneLines, one block each. `resized` says that lines may wrap anew.
-
-    Attributes:
-        lines: what is shown; `padding`: empty visual lines that each one ends with.
-        tokens: of each side's lines, for their colours.
-        dim: whether changes of mere form are greyed.
-    """
+    """Shows PaneLines, one block each. `resized` says that lines may wrap anew."""
 
     resized = Signal()
-    _made = False
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -50,27 +44,25 @@ class Pane(QPlainTextEdit):
         self.setAccessibleName(name)
         self.setStyleSheet(FOCUS_RING)
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
-        self.lines: Sequence[PaneLine] = ()
+        self.lines: Sequence[PaneLine] = ()  # what is shown; `padding`: empty visual lines that each one ends with
         self.padding: Sequence[int] = ()
-        self.tokens: Sequence[Sequence[Sequence[TokenSpan]]] = ()
-        self.dim = True
-        self._colouring = Colouring(self.document())
+        self.tokens: Sequence[Sequence[Sequence[TokenSpan]]] = ()  # of each side's lines, for their colours
+        self.dim = True  # whether changes of mere form are greyed
+        self._highlight = Highlight(self, self._spans, plain=True)
         self._gutter = Gutter(self)
         self.updateRequest.connect(self._gutter.follow)
         self.cursorPositionChanged.connect(self._repaint)
-        # This sends a FontChange, which `changeEvent` must not answer yet: hence `_made`.
         write_fixed(self)
         self._measure()
-        self._made = True
 
     def _measure(self) -> None:
         self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
+        self._gutter.fit(self.lines)
 
     def set_lines(self, lines: Sequence[PaneLine], padding: Sequence[int] = ()) -> None:
         row, top = self.row(), self.verticalScrollBar().value()
         same = self.lines == lines
         self.lines, self.padding = lines, padding
-        self._colouring.set_lines(lines, self.tokens, self.dim)
         extra = padding or [0] * len(lines)
         # One block a row, fillers too: a row of one pane is then found in the other by its number.
         self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
@@ -81,9 +73,29 @@ class Pane(QPlainTextEdit):
 
     def set_dim(self, dim: bool) -> None:
         self.dim = dim
-        self._colouring.set_lines(self.lines, self.tokens, dim)
-        self._colouring.rehighlight()
+        self._highlight.renew()
         self._repaint()
+
+    def _spans(self, number: int) -> Iterator[tuple[int, int, Look]]:
+        """Yield what is coloured in a row: its tokens, and below them the marks of what changed."""
+        line = self.lines[number] if number < len(self.lines) else None
+        if line is None or line.side is None:
+            return
+        looks: list[Look] = [("text", "")] * units(line.text)
+        if line.form and self.dim:
+            yield 0, len(looks), ("muted", "")
+            return
+        for mark in () if line.kind is Kind.EQUAL else line.marks:
+            start, end = (units(line.text[:at]) for at in mark)
+            looks[start:end] = [("text", ("deleted_strong", "inserted_strong")[line.colour])] * (end - start)
+        tokens = self.tokens[line.side]
+        for start, length, kind in tokens[line.number] if line.number < len(tokens) else ():
+            looks[start : start + length] = [(kind, ground) for _, ground in looks[start : start + length]]
+        at = 0
+        for look, letters in groupby(looks):
+            length = len(list(letters))
+            yield at, length, look
+            at += length
 
     def set_wrap(self, wrap: bool) -> None:
         """Wrap anywhere, as a terminal does, so that both panes agree on the count of lines."""
@@ -140,6 +152,7 @@ class Pane(QPlainTextEdit):
         return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        self._highlight.paint()
         painter = QPainter(self.viewport())
         width, current = self.viewport().width(), self.row()
         for number, place in self.visible_rows():
@@ -161,16 +174,9 @@ class Pane(QPlainTextEdit):
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
-        if event.type() is QEvent.Type.FontChange and self._made:
+        if event.type() is QEvent.Type.FontChange:
             self._measure()
-            self._gutter.fit(self.lines)
             self.resized.emit()
-        elif event.type() is QEvent.Type.StyleChange and self._made:
-            self._colouring.follow_theme()
-
-    def set_gutter_width(self, width: int) -> None:
-        self.setViewportMargins(width, 0, 0, 0)
-        self._gutter.place(self.contentsRect())
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802
         """Return what is written in the selection, without fillers and padding, for the clipboard."""
@@ -180,7 +186,10 @@ class Pane(QPlainTextEdit):
         block = self.document().findBlock(start)
         while block.isValid() and block.position() <= end:
             if self.lines[block.blockNumber()].side is not None:
-                parts.append(_selected_text(block, start, end))
+                # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
+                text = block.text().encode("utf-16-le")
+                low, high = max(0, start - block.position()), min(block.length() - 1, end - block.position())
+                parts.append(text[2 * low : 2 * high].decode("utf-16-le").rstrip(PAD))
             block = block.next()
         data = QMimeData()
         data.setText("\n".join(parts))
@@ -207,7 +216,8 @@ class Gutter(QWidget):
         columns = zip(*(line.labels for line in lines), strict=True)
         widest = [max(2, *map(len, column)) for column in columns] or [2]
         self._columns = [count * digit for count in widest]
-        self._pane.set_gutter_width(self.sizeHint().width())
+        self._pane.setViewportMargins(self.sizeHint().width(), 0, 0, 0)
+        self.place(self._pane.contentsRect())
         self.update()
 
     def place(self, contents: QRect) -> None:
@@ -259,10 +269,3 @@ class Gutter(QWidget):
         painter.setPen(QColor(colour))
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft, line.sign)
         painter.restore()
-
-
-def _selected_text(block: QTextBlock, start: int, end: int) -> str:
-    # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
-    units = block.text().encode("utf-16-le")
-    low, high = max(0, start - block.position()), min(block.length() - 1, end - block.position())
-    return units[2 * low : 2 * high].decode("utf-16-le").rstrip(PAD)

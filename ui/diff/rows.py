@@ -79,17 +79,12 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """The comparison of two texts.
-
-    Attributes:
-        same_tree: both parse, and to one syntax tree.
-        notes: what was set aside or given up, a sentence each.
-    """
+    """The comparison of two texts."""
 
     rows: tuple[DiffRow, ...]
     hunks: tuple[Hunk, ...]
-    same_tree: bool
-    notes: tuple[str, ...] = ()
+    same_tree: bool  # both parse, and to one syntax tree
+    notes: tuple[str, ...] = ()  # what was set aside or given up, a sentence each
 
     @property
     def equal(self) -> bool:
@@ -133,11 +128,8 @@ def _changed(
     for a, b in pair(left[ours.start : ours.stop], right[theirs.start : theirs.stop]):
         old = None if a is None else Cell(ours[a], left[ours[a]])
         new = None if b is None else Cell(theirs[b], right[theirs[b]])
-        yield _row(old, new, same or (trees is not None and trees.same(_lines(old), _lines(new))))
-
-
-def _lines(cell: Cell | None) -> range:
-    return range(0) if cell is None else range(cell.number, cell.number + 1)
+        lines = (range(0) if cell is None else range(cell.number, cell.number + 1) for cell in (old, new))
+        yield _row(old, new, same or (trees is not None and trees.same(*lines)))
 
 
 def _row(old: Cell | None, new: Cell | None, form: bool) -> DiffRow:
@@ -403,26 +395,17 @@ def _between(old: list[Cell], predicted: list[Cell]) -> Iterator[EditRow]:
 
 @dataclass(frozen=True, slots=True)
 class PaneLine:
-    """One row of one pane.
-
-    Attributes:
-        text: what stands there; empty for a filler.
-        side: which text, from the left, whose line `number` (from 0) this is; None for a filler.
-        labels: line numbers as shown, one a column.
-        sign: `-`, `+`, `~`, `≈` (same tree) or a space; of a prediction `✓` or `✗`.
-        form: the change leaves the syntax tree as it was.
-        tone: 0 the colours of what is taken away, 1 those of what is put in; None goes by the side.
-    """
+    """One row of one pane."""
 
     kind: Kind
-    text: str
-    side: int | None
+    text: str  # what stands there; empty for a filler
+    side: int | None  # which text, from the left, whose line `number` (from 0) this is; None for a filler
     number: int
-    labels: tuple[str, ...]
-    sign: str
+    labels: tuple[str, ...]  # line numbers as shown, one a column
+    sign: str  # `-`, `+`, `~`, `≈` (same tree) or a space; of a prediction `✓` or `✗`
     marks: Marks = ()
-    form: bool = False
-    tone: int | None = None
+    form: bool = False  # the change leaves the syntax tree as it was
+    tone: int | None = None  # 0 the colours of what is taken away, 1 those of what is put in; None goes by the side
 
     @property
     def colour(self) -> int:
@@ -514,19 +497,14 @@ SIGNS = {Prediction.SAME: " ", Prediction.DONE: "✓"}  # of predictions that ar
 
 @dataclass(frozen=True, slots=True)
 class ShownEdit:
-    """What is compared.
-
-    Attributes:
-        predicted: None while nothing was.
-        first_line: the file's line at which the new code starts; `old_line` the old one's, None for unknown.
-    """
+    """What is compared."""
 
     old: str
     new: str
-    predicted: str | None
+    predicted: str | None  # None while nothing was
     title: str
     path: str
-    first_line: int = 1
+    first_line: int = 1  # the file's line at which the new code starts; `old_line` the old one's, None for unknown
     old_line: int | None = None
     description: str = ""
 
@@ -560,7 +538,9 @@ class EditLines:
 
     def single(self) -> list[PaneLine]:
         lines: list[PaneLine] = []
-        for changed, group in groupby(self.diff.rows, _is_changed):
+        for changed, group in groupby(
+            self.diff.rows, lambda row: row.kind is not Kind.EQUAL or row.prediction is not Prediction.SAME
+        ):
             rows = list(group)
             lines += self._changes(rows) if changed else [self._line(row.new, NEW, row, " ") for row in rows]
         return lines
@@ -604,7 +584,3 @@ class EditLines:
     def _label(self, side: int, cell: Cell) -> str:
         first = self._first[side]
         return "" if first is None else str(cell.number + first)
-
-
-def _is_changed(row: EditRow) -> bool:
-    return row.kind is not Kind.EQUAL or row.prediction is not Prediction.SAME

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QWidget
 
 from rtc_inspector.ui.diff.colouring import MOST_COLOURED, tokenise
-from rtc_inspector.ui.diff.lines import PAIR, Sides
+from rtc_inspector.ui.diff.lines import PAIR
 from rtc_inspector.ui.diff.pane import Pane
 from rtc_inspector.ui.diff.rows import (
     EditDiff,
@@ -40,31 +40,25 @@ from rtc_inspector.ui.style.controls import (
     label,
     row,
     split,
+    stacked,
     switch,
 )
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
-STEPS = (("Next change", "Alt+Down"), ("Previous change", "Alt+Up"))
-"""Words and key of each step from change to change."""
+STEPS = (("Next change", "Alt+Down"), ("Previous change", "Alt+Up"))  # words and key of each step from change to change
 
 EDIT_TITLES = ("Old", "New", "Predicted")
 
-Copies = Sequence[tuple[str, Callable[[], str]]]
 
+class DiffView(QWidget):
+    """Two texts, or an edit and its prediction, beside one another; switches keep their state from one to the next."""
 
-class DiffFrame(QWidget):
-    """Texts beside one another; switches keep their state from one comparison to the next."""
-
-    def __init__(
-        self,
-        titles: Sequence[str],
-        copies: Copies,
-        switches: Sequence[QToolButton] = (),
-        described: bool = False,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, titles: Sequence[str] = PAIR) -> None:
+        super().__init__()
+        edits = len(titles) > len(PAIR)
+        self._texts: Sequence[str] = [""] * len(titles)
+        self._shown: object = None
         self._description = ""
         self._first_line = 1
         self.columns = Columns(self, titles)
@@ -80,14 +74,58 @@ class DiffFrame(QWidget):
         self.unified.toggled.connect(self._set_unified)
         self.wrap = switch("Wrap", "Wrap long lines, rows kept aligned")
         self.wrap.toggled.connect(self.columns.set_wrap)
-        self.between = switch("Description", "Show the description beside the texts", described)
+        self.between = switch("Description", "Show the description beside the texts", edits)
         self.between.toggled.connect(self._show_description)
-        self.copy = copy_menu("Copy a text", copies)
-        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
+        self.form = switch("Dim form", "Grey changes that leave the syntax tree as it was", True)
+        self.form.toggled.connect(self.columns.set_dim)
+        self.form.toggled.connect(self._follow)
+        texts = [(title, lambda at=at: self._texts[at]) for at, title in enumerate(titles)]
+        difference = "The edit" if edits else "Difference"
+        self.copy = copy_menu(
+            "Copy a text", [*texts, (difference, lambda: patch(compare(*self._texts[:2], python=False)))]
+        )
+        controls = (self.form, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
         bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
         note = row(self.note, margins=(SPACE, 0, SPACE, 0))
         column(bar, note, self.columns, owner=self)
         self.columns.moved.connect(self._follow)
+        self.name_sides(titles)
+        self.wrap.setChecked(edits)
+        if edits:
+            self.form.hide()
+
+    def name_sides(self, titles: Sequence[str]) -> None:
+        self.columns.name_sides(titles)
+        for action, title in zip(self.copy.menu().actions(), titles, strict=False):
+            action.setText(title[:1].upper() + title[1:])
+
+    def show_pair(
+        self, original: str, candidate: str, title: str, path: str, first_line: int = 1, description: str = ""
+    ) -> None:
+        """Compare two texts; the same ones again stay as they are, with their scroll position.
+
+        `first_line`: the file's line at which the original starts.
+        """
+        shown = original, candidate, title, path, first_line, description
+        # A run that goes on shows the same pair a few times a second: the place that somebody reads must stay.
+        if shown != self._shown:
+            self._shown, self._texts, self._first_line = shown, (original, candidate), first_line
+            diff = compare(original, candidate, python=not path or path.endswith((".py", ".pyi")))
+            summary = _summary(diff) if original or candidate else ""
+            self._present(PairLines(diff, (first_line, first_line)), path, title, summary, diff.notes, description)
+
+    def show_edit(self, edit: ShownEdit) -> None:
+        if edit != self._shown:
+            there = edit.predicted is not None
+            self._shown, self._texts, self._first_line = (
+                edit,
+                (edit.old, edit.new, edit.predicted or ""),
+                edit.first_line,
+            )
+            lines = EditLines(edit)
+            summary = _edit_summary(lines.diff, edit) if there else "not predicted yet"
+            self.columns.show_last(there)
+            self._present(lines, edit.path, edit.title, summary, lines.diff.notes, edit.description)
 
     def _present(
         self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str
@@ -117,7 +155,9 @@ class DiffFrame(QWidget):
             self.columns.active.setFocus()
 
     def _starts(self) -> list[int]:
-        return self.columns.starts(skip_form=False)
+        """Return where all changes start, or those of substance while form is dimmed (if there are any)."""
+        of_substance = self.columns.starts(skip_form=True) if self.form.isChecked() else []
+        return of_substance or self.columns.starts(skip_form=False)
 
     def _set_unified(self, on: bool) -> None:
         self.columns.set_unified(on)
@@ -138,60 +178,6 @@ class DiffFrame(QWidget):
         self.next.setEnabled(bool(after))
 
 
-class DiffView(DiffFrame):
-    """Everything about one pair of texts."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._pair = ("", "")
-        self._shown: tuple[object, ...] = ()
-        self._diff: TextDiff | None = None
-        self.form = switch("Dim form", "Grey changes that leave the syntax tree as it was", True)
-        copies = (
-            ("", lambda: self._pair[0]),
-            ("", lambda: self._pair[1]),
-            ("Difference", lambda: patch(self._diff) if self._diff else ""),
-        )
-        super().__init__(PAIR, copies, (self.form,), parent=parent)
-        self.form.toggled.connect(self._set_dim)
-        self.name_sides(PAIR)
-        self.clear()
-
-    def name_sides(self, titles: Sides) -> None:
-        self.columns.name_sides(titles)
-        for action, title in zip(self.copy.menu().actions(), titles, strict=False):
-            action.setText(title[:1].upper() + title[1:])
-
-    def clear(self) -> None:
-        self.show_pair("", "", "", "")
-
-    def show_pair(
-        self, original: str, candidate: str, title: str, path: str, first_line: int = 1, description: str = ""
-    ) -> None:
-        """Compare two texts; the same ones again stay as they are, with their scroll position.
-
-        `first_line`: the file's line at which the original starts.
-        """
-        shown = original, candidate, title, path, first_line, description
-        # A run that goes on shows the same pair a few times a second: the place that somebody reads must stay.
-        if shown == self._shown:
-            return
-        self._shown = shown
-        python = not path or path.endswith((".py", ".pyi"))
-        self._pair, self._first_line = (original, candidate), first_line
-        self._diff = diff = compare(original, candidate, python=python)
-        summary = _summary(diff) if any(self._pair) else ""
-        self._present(PairLines(diff, (first_line, first_line)), path, title, summary, diff.notes, description)
-
-    def _starts(self) -> list[int]:
-        """Return where all changes start, or those of substance while form is dimmed (if there are any)."""
-        of_substance = self.columns.starts(skip_form=True) if self.form.isChecked() else []
-        return of_substance or super()._starts()
-
-    def _set_dim(self, on: bool) -> None:
-        self.columns.set_dim(on)
-        self._follow()
-
-
 def _summary(diff: TextDiff) -> str:
     if diff.equal:
         return "Identical"
@@ -199,34 +185,6 @@ def _summary(diff: TextDiff) -> str:
     parts = [f"{count:,} {word}" for count, word in counts if count]
     lines = ", ".join(parts).replace(" ", " line " if parts[:1] and parts[0].startswith("1 ") else " lines ", 1)
     return f"Same syntax tree: {lines}" if diff.same_tree else lines
-
-
-class EditView(DiffFrame):
-    """Everything about one edit and one prediction of it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._shown: ShownEdit | None = None
-        copies = (
-            ("Old", lambda: self._text("old")),
-            ("New", lambda: self._text("new")),
-            ("Predicted", lambda: self._text("predicted")),
-            ("The edit", lambda: patch(compare(self._text("old"), self._text("new"), python=False))),
-        )
-        super().__init__(EDIT_TITLES, copies, described=True, parent=parent)
-        self.wrap.setChecked(True)
-
-    def show_edit(self, edit: ShownEdit) -> None:
-        if edit == self._shown:
-            return
-        self._shown, self._first_line = edit, edit.first_line
-        there = edit.predicted is not None
-        lines = EditLines(edit)
-        summary = _edit_summary(lines.diff, edit) if there else "not predicted yet"
-        self.columns.show_last(there)
-        self._present(lines, edit.path, edit.title, summary, lines.diff.notes, edit.description)
-
-    def _text(self, name: str) -> str:
-        return getattr(self._shown, name, "") or ""
 
 
 def _edit_summary(diff: EditDiff, edit: ShownEdit) -> str:
@@ -247,49 +205,6 @@ def _edit_summary(diff: EditDiff, edit: ShownEdit) -> str:
 
 
 LEAST = 3.0  # pixels that a mark in the map of changes is high at least
-
-
-class LinkedScrolling(QObject):
-    """Keeps scroll positions and the current row of panes equal."""
-
-    def __init__(self, *panes: Pane) -> None:
-        super().__init__(panes[0])
-        self._panes = panes
-        for pane in panes[:-1]:
-            pane.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for one in panes:
-            one.horizontalScrollBar().rangeChanged.connect(self._agree_on_bars)
-        self._busy = False
-        for one, other in permutations(panes, 2):
-            self._link(one.verticalScrollBar(), other.verticalScrollBar())
-            self._link(one.horizontalScrollBar(), other.horizontalScrollBar())
-            # Default values hold this turn's panes; a plain closure would see those of the last turn.
-            one.cursorPositionChanged.connect(lambda a=one, b=other: self._follow_row(a, b))
-
-    def _link(self, source: QScrollBar, target: QScrollBar) -> None:
-        """Let one bar follow another; a shorter range stops at its end without pulling the other back."""
-
-        def follow(value: int) -> None:
-            if self._busy:
-                return
-            self._busy = True
-            # The target signals in turn. Answering that, a pane that is at its end would hold the other one there.
-            target.setValue(value)
-            self._busy = False
-
-        source.valueChanged.connect(follow)
-
-    def _follow_row(self, source: Pane, target: Pane) -> None:
-        # Only the pane that somebody moves in leads: the others' cursors move because of it.
-        if source.hasFocus() and source.row() != target.row():
-            target.go_to(source.row())
-
-    def _agree_on_bars(self) -> None:
-        """Show a horizontal bar in all panes or in none: else their heights would differ."""
-        policy = Qt.ScrollBarPolicy
-        needed = any(pane.horizontalScrollBar().maximum() > 0 for pane in self._panes)
-        for pane in self._panes:
-            pane.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if needed else policy.ScrollBarAlwaysOff)
 
 
 class ChangeMap(QWidget):
@@ -343,12 +258,9 @@ REWRAP_AFTER = 40  # milliseconds of quiet before rows are aligned anew while a 
 
 
 class Columns(QWidget):
-    """Texts as linked panes, or all of them in one column; the description between two, above three.
+    """Texts as linked panes, or all of them in one column; the description between two, above three."""
 
-    `moved` says that the current row, and with it the next and previous change, is another.
-    """
-
-    moved = Signal()
+    moved = Signal()  # the current row, and with it the next and previous change, is another
 
     def __init__(self, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
         super().__init__(parent)
@@ -364,16 +276,61 @@ class Columns(QWidget):
         self.description.setStyleSheet(FOCUS_RING)
         self.description.document().setDocumentMargin(SPACE)
         self.map = ChangeMap(self)
-        LinkedScrolling(*self.sides)
+        self._link_panes()
         self._timer = QTimer(self, singleShot=True, interval=REWRAP_AFTER)
         self._timer.timeout.connect(self._align)
-        self._lay_out()
+        self._middle = _titled("Description", self.description)
+        self._middle.hide()
+        self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
+        self._whole = _titled("", self.single)
+        self._sides = split(Qt.Orientation.Horizontal, *self._titled)
+        self._stack = stacked(self._sides, self._whole)
+        texts = row(self._stack, self.map, spacing=0, grows=self._stack)
+        if len(self.sides) == len(PAIR):
+            self._sides.insertWidget(1, self._middle)
+            self._sides.setSizes([400, 200, 400])
+            self.setLayout(texts)
+        else:
+            self.description.document().documentLayout().documentSizeChanged.connect(self._fit_strip)
+            column(self._middle, texts, owner=self, grows=texts)
         for pane in self.sides:
             pane.resized.connect(self._rewrap)
         self.map.row_chosen.connect(self.go_to)
         for pane in self.panes:
             pane.cursorPositionChanged.connect(self.moved)
         self.name_sides(titles)
+
+    def _link_panes(self) -> None:
+        """Keep scroll positions and the current row of the panes equal."""
+        for pane in self.sides[:-1]:
+            pane.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for pane in self.sides:
+            pane.horizontalScrollBar().rangeChanged.connect(self._agree_on_bars)
+        busy = [False]
+
+        def follow(target: QScrollBar, value: int) -> None:
+            if not busy[0]:
+                busy[0] = True
+                # The target signals in turn. Answering that, a pane that is at its end would hold the other one there.
+                target.setValue(value)
+                busy[0] = False
+
+        def follow_row(source: Pane, target: Pane) -> None:
+            # Only the pane that somebody moves in leads: the others' cursors move because of it.
+            if source.hasFocus() and source.row() != target.row():
+                target.go_to(source.row())
+
+        for one, other in permutations(self.sides, 2):
+            one.verticalScrollBar().valueChanged.connect(partial(follow, other.verticalScrollBar()))
+            one.horizontalScrollBar().valueChanged.connect(partial(follow, other.horizontalScrollBar()))
+            one.cursorPositionChanged.connect(partial(follow_row, one, other))
+
+    def _agree_on_bars(self) -> None:
+        """Show a horizontal bar in all panes or in none: else their heights would differ."""
+        policy = Qt.ScrollBarPolicy
+        needed = any(pane.horizontalScrollBar().maximum() > 0 for pane in self.sides)
+        for pane in self.sides:
+            pane.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if needed else policy.ScrollBarAlwaysOff)
 
     def name_sides(self, titles: Sequence[str]) -> None:
         whole = " and ".join([", ".join(titles[:-1]), titles[-1]])
@@ -382,24 +339,6 @@ class Columns(QWidget):
             pane.setAccessibleName(name)
             holder.findChildren(QLabel)[0].setText(name)
         self.single.setAccessibleName(f"{names[-1]} in one column")
-
-    def _lay_out(self) -> None:
-        self._middle = _titled("Description", self.description)
-        self._middle.hide()
-        self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
-        self._whole = _titled("", self.single)
-        self._sides = split(Qt.Orientation.Horizontal, *self._titled)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._sides)
-        self._stack.addWidget(self._whole)
-        panes = row(self._stack, self.map, spacing=0, grows=self._stack)
-        if len(self.sides) == len(PAIR):
-            self._sides.insertWidget(1, self._middle)
-            self._sides.setSizes([400, 200, 400])
-            self.setLayout(panes)
-        else:
-            self.description.document().documentLayout().documentSizeChanged.connect(self._fit_strip)
-            column(self._middle, panes, owner=self, grows=panes)
 
     def _fit_strip(self) -> None:
         lines = int(self.description.document().size().height())  # a plain document counts lines

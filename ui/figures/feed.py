@@ -62,10 +62,8 @@ class FigureFeed(QObject):
             self._reading.ask(question, self.read.emit, self.failed.emit)
 
 
-SCALE = 2
-"""Pixels of a picture for each on screen."""
-SMALLEST = QSize(760, 440)
-"""Of what is drawn, before it is scaled, unless its own size is fixed."""
+SCALE = 2  # pixels of a picture for each on screen
+SMALLEST = QSize(760, 440)  # of what is drawn, before it is scaled, unless its own size is fixed
 
 
 def write_picture(shown: QWidget, path: Path) -> None:

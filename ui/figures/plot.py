@@ -18,21 +18,14 @@ from rtc_inspector.core.figures.reading import Mark, marks
 from rtc_inspector.ui.style.controls import FOCUS_RING, column
 from rtc_inspector.ui.style.theme import current_theme, mix
 
-NEAR = 24
-"""Pixels around a point within which a click means it."""
-SMALLEST, LARGEST = 9.0, 42.0
-"""Pixels across the spots of a scatter."""
-MOST_NUMBERED = 60
-"""Spots up to which they carry their names and numbers."""
-MOST_ABREAST = 7
-"""Names of bars that stand beside each other in one line."""
-ARROWS = {"up": " ↑", "down": " ↓", "": ""}
-"""Where better values are."""
-FILLING, BAND = 0.45, 0.16
-"""Opacity of spots and of the bands of lines."""
+NEAR = 24  # pixels around a point within which a click means it
+SMALLEST, LARGEST = 9.0, 42.0  # pixels across the spots of a scatter
+MOST_NUMBERED = 60  # spots up to which they carry their names and numbers
+MOST_ABREAST = 7  # names of bars that stand beside each other in one line
+ARROWS = {"up": " ↑", "down": " ↓", "": ""}  # where better values are
+FILLING, BAND = 0.45, 0.16  # opacity of spots and of the bands of lines
 PENS = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)  # as STROKES
-FAR = 1e9
-"""Where a column ends that has no end, in the values of the axes."""
+FAR = 1e9  # where a column ends that has no end, in the values of the axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +38,11 @@ class Shape:
 
 
 class Plot(QWidget):
-    """One drawing. `pointed(mark)`: read off by pointer or keys, None when nothing is; `opened(mark)`: Enter, click;
-    `enlarged`: a double click beside the marks.
-    """
+    """One drawing."""
 
-    pointed = Signal(object)
-    opened = Signal(object)
-    enlarged = Signal()
+    pointed = Signal(object)  # the Mark read off by pointer or keys, None when nothing is
+    opened = Signal(object)  # the Mark of Enter or a click
+    enlarged = Signal()  # by a double click beside the marks
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +171,11 @@ class Plot(QWidget):
         self.canvas.setAccessibleName(f"{figure.title}; arrow keys read off values, Enter opens")
         self._label_axes(figure, layout)
         for guide in (*([Guide("y", 0.0)] if layout.y.low < 0 < layout.y.high else []), *layout.guides):
-            self._guide(guide)
+            pen = QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine)
+            options = {"color": theme.muted, "position": 0.94}
+            words = {"label": guide.label, "labelOpts": options} if guide.label else {}
+            line = pg.InfiniteLine(guide.at, angle=90 if guide.axis == "x" else 0, pen=pen, **words)
+            self.canvas.addItem(line, ignoreBounds=True)
         if layout.diagonal:
             ends = [layout.x.low, layout.x.high]
             self._path(ends, ends, QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine))
@@ -228,13 +223,6 @@ class Plot(QWidget):
         height = self.canvas.fontMetrics().height()
         below.setHeight((3 if crowded else 2) * height + 8)  # by itself it cuts off a fifth of its label
         self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
-
-    def _guide(self, guide: Guide) -> None:
-        pen = QPen(QColor(current_theme().muted), 0, Qt.PenStyle.DashLine)
-        options = {"color": current_theme().muted, "position": 0.94}
-        words = {"label": guide.label, "labelOpts": options} if guide.label else {}
-        line = pg.InfiniteLine(guide.at, angle=90 if guide.axis == "x" else 0, pen=pen, **words)
-        self.canvas.addItem(line, ignoreBounds=True)
 
     def _path(self, x: Sequence[float], y: Sequence[float], pen: object) -> None:
         self.canvas.addItem(pg.PlotCurveItem([*x], [*y], pen=pen))
@@ -340,7 +328,7 @@ def colour_of(ink: Ink) -> str:
     """Return a colour of the theme."""
     theme = current_theme()
     if ink.heat is None:
-        return theme.series(ink.tone, ink.place)
+        return theme.role(ink.tone) if ink.tone else theme.palette[ink.place % len(theme.palette)]
     if ink.ramp == "worth":
         return theme.heat((ink.heat + 1) / 2)
     ends = (theme.region_fail, theme.region_pass) if ink.ramp == "change" else (theme.palette[1], theme.palette[0])

@@ -11,28 +11,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QButtonGroup,
-    QComboBox,
-    QDialog,
-    QLabel,
-    QStackedWidget,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QComboBox, QDialog, QLabel, QTableView, QWidget
 
-from rtc_inspector.core.figures import (
-    Bars,
-    Choice,
-    Figure,
-    Grid,
-    Histogram,
-    Lines,
-    Link,
-    Sentence,
-    Table,
-)
+from rtc_inspector.core.figures import Bars, Choice, Figure, Grid, Histogram, Lines, Link, Sentence, Table
 from rtc_inspector.core.figures.layout import STROKES, Shown, cells_of, laid_out
 from rtc_inspector.core.figures.reading import Mark, csv, explained, in_words, marks, number, row_words
 from rtc_inspector.core.types import Estimate
@@ -48,6 +29,7 @@ from rtc_inspector.ui.style.controls import (
     label,
     on_ground,
     row,
+    stacked,
     switch,
 )
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
@@ -56,8 +38,7 @@ from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 if TYPE_CHECKING:
     from rtc_inspector.core.figures import Figure
 
-HIGHEST = 8_000
-"""Pixels of the picture of a long table; what does not fit is said in it."""
+HIGHEST = 8_000  # pixels of the picture of a long table; what does not fit is said in it
 WIDEST, NARROWEST = 360, 110
 """Pixels of a column at most before the user draws it wider, and of words at least where there is little room."""
 
@@ -215,23 +196,16 @@ def _ground(cell: Shown) -> str:
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""
-NARROWEST_LIST = 120
-"""Pixels of the list of figures where there is no room for their whole titles."""
-MOST_SWITCHES = 4
-"""Figures up to which each has a switch; more are chosen from a list."""
+NARROWEST_LIST = 120  # pixels of the list of figures where there is no room for their whole titles
+MOST_SWITCHES = 4  # figures up to which each has a switch; more are chosen from a list
 
 
 class FigureView(QWidget):
-    """Draws a figure, whatever its kind, and says what is pointed at.
+    """Draws a figure, whatever its kind, and says what is pointed at."""
 
-    `opened(links, turn)`: what is behind a mark that was clicked or entered; `turn` counts how often in a row, so
-    that a mark with several things behind it opens one after the other. `chosen(name, value)`: another choice.
-    `enlarged`: a double click beside the marks.
-    """
-
-    opened = Signal(object, int)
-    chosen = Signal(str, str)
-    enlarged = Signal()
+    opened = Signal(object, int)  # links behind a mark, and how often in a row it was clicked: they open in turn
+    chosen = Signal(str, str)  # name and value of another choice
+    enlarged = Signal()  # by a double click beside the marks
 
     def __init__(self) -> None:
         super().__init__()
@@ -252,9 +226,7 @@ class FigureView(QWidget):
         self._text.setMargin(SPACE + 4)
         self._wait = label("Scores appear with the first that is complete.", "muted", wrap=True)
         self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._stack = QStackedWidget()
-        for part in (self._wait, self._text):
-            self._stack.addWidget(part)
+        self._stack = stacked(self._wait, self._text)
         head = row(margins=(SPACE + 4, SPACE // 2, SPACE, 0))
         head.addWidget(self._legend, 2)
         head.addWidget(self._said, 3)
@@ -401,15 +373,11 @@ class FigureView(QWidget):
 
 
 class FiguresView(QWidget):
-    """Several figures, one on show, with switches between them and an export.
+    """Several figures, one on show, with switches between them and an export."""
 
-    `opened(link)`: one thing behind a mark; `chosen(name, value)`: a figure is to be made with another choice;
-    `export_failed(problem)`: a file could not be written.
-    """
-
-    opened = Signal(object)
-    chosen = Signal(str, str)
-    export_failed = Signal(str)
+    opened = Signal(object)  # one Link behind a mark
+    chosen = Signal(str, str)  # name and value of another choice
+    export_failed = Signal(str)  # why a file could not be written
 
     def __init__(self) -> None:
         super().__init__()

@@ -147,7 +147,6 @@ FORMATS = (
     ("Label Studio's labelling interface…", "xml"),
 )
 """Words and file endings."""
-Act = Callable[[], object]
 SCOPES = ("this run", "all runs")
 MOST = 2**31 - 1
 
@@ -155,15 +154,17 @@ MOST = 2**31 - 1
 class LabelBar(QWidget):
     """Which sample it is, who labels (`how`), how far the queue is, and the steps as buttons that name their keys."""
 
-    def __init__(self, *how: QWidget, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+    def __init__(self, actions: LabelActions, show_keys: Callable[[], object], *how: QWidget) -> None:
         super().__init__()
         self.name, self.badge = ElidedLabel(), Badge()
         embolden(self.name)
         self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
-        self.skip = button("Skip", "Go on without a label", skip)
-        self.back = button("Back", "Go to the sample before", back)
-        self.undo = button("Undo", "Undo the last label", undo)
-        self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
+        tips = {"back": "Go to the sample before", "skip": "Go on without a label", "undo": "Undo the last label"}
+        self.back, self.skip, self.undo = (button("", tip, actions.steps[name].trigger) for name, tip in tips.items())
+        for part, name in zip((self.back, self.skip, self.undo), tips, strict=True):
+            name_keys(part, actions.steps[name])
+            part.setText(f"{name.capitalize()}  {keys_of(actions.steps[name]).partition(' or ')[0]}")
+        self.help = button("Keys  ?", "Show or hide all keys (?)", show_keys)
         steps = (self.back, self.skip, self.undo, self.help)
         parts = (self.name, self.badge, self.about, *how, self.progress)
         row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
@@ -175,25 +176,14 @@ class LabelBar(QWidget):
         text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
         self.badge.show_text(text, verdict_role(sample.verdict))
 
-    def refresh_keys(self, actions: LabelActions) -> None:
-        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo")):
-            name_keys(part, actions.steps[step])
-            first = keys_of(actions.steps[step]).partition(" or ")[0]
-            part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
-
 
 class LabelQueueBar(QWidget):
-    """Which samples are in turn, by what seed, how well annotators agree, and files.
+    """Which samples are in turn, by what seed, how well annotators agree, and files."""
 
-    `changed` when another queue is wanted; `export_asked(ending)` and `import_asked` for files.
-
-    `agreement_asked`: show how well annotators agree; `modes_asked`: change the error modes.
-    """
-
-    changed = Signal()
-    agreement_asked = Signal()
-    modes_asked = Signal()
-    export_asked = Signal(str)
+    changed = Signal()  # another queue is wanted
+    agreement_asked = Signal()  # how well annotators agree
+    modes_asked = Signal()  # to change the error modes
+    export_asked = Signal(str)  # its ending
     import_asked = Signal()
 
     def __init__(self, kinds: Sequence[str]) -> None:
@@ -284,24 +274,19 @@ CAP = 18  # side of a drawn key
 class ModeButton(QAbstractButton):
     """One error mode: its key, drawn, its name and explanation; down while it is the sample's label."""
 
-    def __init__(self, mode: ErrorMode) -> None:
+    def __init__(self, mode: ErrorMode, key: str) -> None:
         super().__init__()
         self.mode = mode
         self.setCheckable(True)
         self.setText(mode.name)
         meaning = f"{mode.about}\n{mode.guide}".strip()
         self.setToolTip(meaning)
-        self._key, self._most = "", 1
-        self.set_key("")
+        self._key, self._most = key, 1
+        self.setAccessibleName(f"{mode.name}, key {key}" if key else mode.name)
         self.setAccessibleDescription(meaning)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # it is drawn anew when the pointer comes or goes
-
-    def set_key(self, key: str) -> None:
-        self._key = key
-        self.setAccessibleName(f"{self.mode.name}, key {key}" if key else self.mode.name)
-        self.update()
 
     def nextCheckState(self) -> None:  # noqa: N802
         """Leave the button as it is: a click asks; only what is stored puts the button down."""
@@ -381,49 +366,33 @@ class KeysHelp(QWidget):
 
     def __init__(self, actions: LabelActions) -> None:
         super().__init__()
-        self._actions = actions
-        self._lines = [(label(), label(role="muted", wrap=True)) for _ in range(5 + len(actions.steps))]
+        self._lines = [
+            ("1 – 9", "Label with the error mode on that button, and go on"),
+            (f"Alt+1 – {len(actions.adds)}", "Add that error mode to others, or take it away, and stay"),
+            (keys_of(actions.clean), "Nothing wrong: where passes are in turn"),
+            (" ".join(map(keys_of, actions.accepts)), "Decide as the first, second, … annotator says"),
+            *((keys_of(action), action.text()) for action in actions.steps.values()),
+            ("?", "Show or hide these keys; F1 shows all"),
+        ]
         grid = QGridLayout(self)
         grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         grid.setHorizontalSpacing(SPACE * 2)
         grid.setVerticalSpacing(2)
-        for place, (key, what) in enumerate(self._lines):
+        self._keys = [label(keys) for keys, _ in self._lines]
+        for place, (key, (_, what)) in enumerate(zip(self._keys, self._lines, strict=True)):
             embolden(key)
             grid.addWidget(key, place, 0)
-            grid.addWidget(what, place, 1)
+            grid.addWidget(label(what, "muted", wrap=True), place, 1)
         grid.setColumnStretch(1, 1)
-        self.refresh()
         self.hide()
 
-    def refresh(self) -> None:
-        accepts = " ".join(keys_of(action) for action in self._actions.accepts)
-        lines = [
-            (_span(self._actions), "Label with the error mode on that button, and go on"),
-            (_span_of(self._actions.adds), "Add that error mode to others, or take it away, and stay"),
-            (keys_of(self._actions.clean), "Nothing wrong: where passes are in turn"),
-            (accepts, "Decide as the first, second, … annotator says"),
-            *((keys_of(action), action.text()) for action in self._actions.steps.values()),
-            ("?", "Show or hide these keys; F1 shows all"),
-        ]
-        for (key, what), (keys, words) in zip(self._lines, lines, strict=True):
-            key.setText(keys or "–")
-            what.setText(words)
-        self.setAccessibleName("Keys: " + "; ".join(f"{key} {what}" for key, what in lines))
+    def name_digits(self, digits: int) -> None:
+        self._keys[0].setText(f"1 – {digits}" if digits > 1 else "1")
+        said = (f"{key.text()} {what}" for key, (_, what) in zip(self._keys, self._lines, strict=True))
+        self.setAccessibleName("Keys: " + "; ".join(said))
 
     def toggle(self) -> None:
         self.setVisible(self.isHidden())
-
-
-def _span(actions: LabelActions) -> str:
-    return _span_of([action for action in actions.modes if action.isVisible() and action.shortcuts()])
-
-
-def _span_of(actions: Sequence[QAction]) -> str:
-    keys = [keys_of(action) for action in actions if action.shortcuts()]
-    if keys == [f"Alt+{digit}" for digit in range(1, len(keys) + 1)] and len(keys) > 1:
-        return f"Alt+1 – {len(keys)}"
-    in_a_row = keys == [str(digit) for digit in range(1, len(keys) + 1)]
-    return f"1 – {len(keys)}" if in_a_row and len(keys) > 1 else " ".join(keys)
 
 
 class LabelSide(QWidget):
@@ -436,7 +405,7 @@ class LabelSide(QWidget):
         self._actions, self._choose, self._add = actions, choose, add
         self.buttons: list[ModeButton] = []
         self.annotator = field("Annotator's name, stored with each label", "Annotator")
-        self.note = field("Note, stored with the label")
+        self.note = field("Note, stored with the label", f"Note ({keys_of(actions.steps['note'])})")
         self.advance = switch("Go on", "Show the next sample after each label", True)
         self.blind = switch("Blind", "Hide verdict, run, author and the others' labels")
         self.large = switch("Large", "Give the labels the whole window")
@@ -476,12 +445,14 @@ class LabelSide(QWidget):
     def offer(self, slots: Mapping[int, ErrorMode]) -> None:
         for old in self.buttons:
             discard(old)
-        self.buttons = [ModeButton(mode) for mode in slots.values()]
-        self._slots = list(slots)
-        for slot, each in zip(slots, self.buttons, strict=True):
+        self.buttons = []
+        for slot, mode in slots.items():
+            action = self._actions.of(slot)
+            each = ModeButton(mode, keys_of(action) if action is not None else "")
+            self.buttons.append(each)
             each.clicked.connect(lambda _=False, slot=slot, on=each: (self._add if on.adding() else self._choose)(slot))
             self._modes.addWidget(each)
-        self.refresh_keys()
+        self.keys.name_digits(sum(CLEAN < slot < KEYS.stop for slot in slots))
         self._fit()
 
     def ask_to_confirm(self, typed: str, kept: str) -> None:
@@ -494,14 +465,6 @@ class LabelSide(QWidget):
         completer = QCompleter(list(annotators), self.annotator)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.annotator.setCompleter(completer)
-
-    def refresh_keys(self) -> None:
-        for slot, each in zip(self._slots, self.buttons, strict=True):
-            action = self._actions.of(slot)
-            each.set_key(keys_of(action) if action is not None else "")
-        key = keys_of(self._actions.steps["note"])
-        self.note.setPlaceholderText(f"Note ({key})" if key else "Note")
-        self.keys.refresh()
 
     def choose(self, modes: Collection[str]) -> None:
         for each in self.buttons:

@@ -74,13 +74,10 @@ class Stock:
 
 
 class Labelling(QObject):
-    """Joins the labels panel, the database and the writer. Idle until the panel is first shown.
-
-    `shown(item_id, sample_id)`: the sample whose turn it is.
-    """
+    """Joins the labels panel, the database and the writer. Idle until the panel is first shown."""
 
     blind_changed = Signal(bool)
-    shown = Signal(int, int)
+    shown = Signal(int, int)  # item and sample whose turn it is
 
     def __init__(
         self,
@@ -267,7 +264,6 @@ class Labelling(QObject):
             lambda store: store.add_label(
                 sample_id, mode, name, note, kind=kind, taxonomy=taxonomy, run_id=given.run_id
             ),
-            _nothing,
         )
 
     def _note(self, sample_id: int, label: LabelRow) -> None:
@@ -328,10 +324,6 @@ def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
     return around(text, item.start_line) if there else ""
 
 
-def _nothing(label_id: int) -> None:
-    """Do nothing: it is stored, and shown already."""
-
-
 WRITERS: dict[str, tuple[Write, str]] = {
     "jsonl": (write_labels_jsonl, "label"),
     "csv": (write_labels_csv, "label"),
@@ -359,7 +351,8 @@ class LabelFiles(QObject):
         runs = self._labelling.runs()
         if not runs:
             return
-        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{_runs_named(runs)}.{ending}"
+        named = f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
+        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{named}.{ending}"
         kinds = f"Labels (*.{ending.rpartition('.')[2]})"
         path = ask_where(self._window, "Export labels", proposed, kinds, ending)
         if path is not None:
@@ -385,10 +378,6 @@ class LabelFiles(QObject):
     def _say_imported(self, new: int) -> None:
         self._notices.say(NoticeText(f"{counted(new, 'new label')} came in."))
         self.imported.emit()
-
-
-def _runs_named(runs: Sequence[int]) -> str:
-    return f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
 
 
 def _write(runs: Sequence[int], path: Path, ending: str, taxonomy: Taxonomy, reader: Reader) -> NoticeText:

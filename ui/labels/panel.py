@@ -42,15 +42,6 @@ def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
     return next((each for each in reversed(labels) if is_decision(each)), None)
 
 
-def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[LabelRow]:
-    """Return the label of each annotator that holds; `shuffle` seeds an order that tells nothing of who is who."""
-    last = {each.annotator: each for each in labels if not is_decision(each)}
-    held = [each for each in last.values() if each.mode]
-    if shuffle is not None:
-        random.Random(shuffle).shuffle(held)
-    return held
-
-
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
     """Return one entry of the history in words."""
     words = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
@@ -93,7 +84,11 @@ class Opinions(QWidget):
         for place, (each, card) in enumerate(zip(held, self.cards, strict=False)):
             who = f"Annotator {place + 1}" if blind else each.annotator or "unnamed"
             accepted = decided is not None and set(decided.modes) == set(each.modes)
-            card.show_label(who, "" if blind else minute(each.made_at), name_of(each.mode), each.note)
+            card.annotator.setText(who)
+            card.made_at.setText("" if blind else minute(each.made_at))
+            card.mode.setText(name_of(each.mode))
+            card.note.setText(each.note)
+            card.note.setVisible(bool(each.note))
             card.show_key(keys[place] if place < len(keys) else "", accepted)
         self.setVisible(bool(held))
 
@@ -111,13 +106,6 @@ class OpinionCard(QFrame):
         head = row(self.annotator, self.made_at, None, self.accept)
         column(head, self.mode, self.note, margins=(SPACE, SPACE // 2, SPACE // 2, SPACE), spacing=2, owner=self)
 
-    def show_label(self, annotator: str, made_at: str, mode: str, note: str) -> None:
-        self.annotator.setText(annotator)
-        self.made_at.setText(made_at)
-        self.mode.setText(mode)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
-
     def show_key(self, key: str, accepted: bool) -> None:
         words = "Accepted" if accepted else "Accept"
         self.accept.setText(f"{words}  {key}" if key else words)
@@ -134,21 +122,14 @@ HISTORY_LINES = 6  # entries of the history that are shown
 
 
 class LabelsPanel(QWidget):
-    """One sample and the modes to choose from. It writes nothing: it asks.
+    """One sample and the modes to choose from. It writes nothing: it asks."""
 
-    `label_requested(LabelRequest)`: store a label of `annotator`, or their decision while `adjudicating`; an empty mode
-    takes it back.
-    `next_requested`, `previous_requested`: show another sample of the queue.
-    `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
-    `named(name)`: somebody else labels from now on.
-    """
-
-    label_requested = Signal(object)
-    next_requested = Signal()
+    label_requested = Signal(object)  # a LabelRequest: an empty mode takes a label back
+    next_requested = Signal()  # of the queue
     previous_requested = Signal()
-    sample_requested = Signal(int)
-    blind_changed = Signal(bool)
-    named = Signal(str)
+    sample_requested = Signal(int)  # the sample to show after an undo
+    blind_changed = Signal(bool)  # whether to hide the run elsewhere too
+    named = Signal(str)  # who labels from now on
 
     def __init__(self, taxonomy: Taxonomy | None = None) -> None:
         """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
@@ -192,9 +173,9 @@ class LabelsPanel(QWidget):
         self.note.returnPressed.connect(self._keep_note)
         bind(self.note, "Escape", self._leave_field, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
-        skip, back = self.next_requested.emit, self.previous_requested.emit
-        how = self.large, self.blind, self.annotator
-        self.bar = LabelBar(*how, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
+        for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
+            name_keys(part, self.key_actions.steps[name])
+        self.bar = LabelBar(self.key_actions, self._toggle_keys, self.large, self.blind, self.annotator)
         self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
@@ -241,7 +222,6 @@ class LabelsPanel(QWidget):
         self.taxonomy = taxonomy
         self._slots = self.key_actions.name_modes(taxonomy, clean=self._clean)
         self.side.offer(self._slots)
-        self.refresh_keys()
         self._show_labels()
 
     def offer_clean(self, clean: bool) -> None:
@@ -251,13 +231,6 @@ class LabelsPanel(QWidget):
 
     def set_names(self, names: Mapping[str, str]) -> None:
         self._names = names
-
-    def refresh_keys(self) -> None:
-        self.side.refresh_keys()
-        self.bar.refresh_keys(self.key_actions)
-        for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
-            name_keys(part, self.key_actions.steps[name])
-        self._show_opinions()
 
     # ---- what is on show
 
@@ -429,9 +402,12 @@ class LabelsPanel(QWidget):
         )
 
     def _held(self) -> list[LabelRow]:
-        # Seeded by the sample: the order is the same each time one comes back to it, and tells nothing of who is who.
-        blind = self.blind.isChecked()
-        return held_labels(self._labels, self._sample.id if blind and self._sample else None)
+        last = {each.annotator: each for each in self._labels if not is_decision(each)}
+        held = [each for each in last.values() if each.mode]
+        if self.blind.isChecked() and self._sample is not None:
+            # Seeded by the sample: the order is the same each time one comes back, and tells nothing of who is who.
+            random.Random(self._sample.id).shuffle(held)
+        return held
 
     def _show_sample(self, sample: SampleRow) -> None:
         about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
@@ -449,7 +425,7 @@ class LabelsPanel(QWidget):
         others = {each.annotator for each in self._held()} - {self.name}
         if others and not free and not blind:
             keys = keys_of(self.key_actions.steps["others"])
-            lines.append(f"Labelled by others, too: shown once you have ({keys} shows it now)" if keys else "")
+            lines.append(f"Labelled by others, too: shown once you have ({keys} shows it now)")
         self.side.tell(lines)
         self._show_opinions()
 

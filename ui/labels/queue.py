@@ -76,9 +76,6 @@ class LabelQueue:
             self.samples.insert(min(self.at + 1, len(self.samples)), sample_id)
         self.at = self.samples.index(sample_id)
 
-    def go_to_first_open(self) -> None:
-        self.at = next((at for at, sample in enumerate(self.samples) if sample not in self.labelled), 0)
-
 
 def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Asked) -> LabelQueue:
     """Return the queue that was asked for: the same seed and size give every annotator the same samples."""
@@ -92,9 +89,8 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
         if asked.kind is QueueKind.ADJUDICATION
         else {label.sample_id for label in labelled.labels if label.annotator == asked.annotator and label.mode}
     )
-    queue = LabelQueue(samples[: asked.size or None], own)
-    queue.go_to_first_open()
-    return queue
+    samples = samples[: asked.size or None]
+    return LabelQueue(samples, own, next((at for at, sample in enumerate(samples) if sample not in own), 0))
 
 
 def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:

@@ -34,14 +34,14 @@ SIZE = 8 / 9  # of its text, against the text around it
 class Badge(QWidget):
     """Text on a tint of its own colour. `text`: what it says."""
 
-    def __init__(self, text: str = "", role: str = "", tip: str = "") -> None:
-        """`role`: of its colour in the theme; empty for a neutral one."""
+    def __init__(self) -> None:
         super().__init__()
         self.text, self._role = "", ""
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.show_text(text, role, tip)
+        self.show_text("")
 
     def show_text(self, text: str, role: str = "", tip: str = "") -> None:
+        """Show a text in the colour of a role of the theme, a neutral one for none; hide where there is none."""
         if (text, role) != (self.text, self._role):
             self.text, self._role = text, role
             # A layout asks for a size once; it must be told that there is another.
@@ -119,8 +119,7 @@ class CardScroll(QScrollArea):
     """Scrolls a column of cards; arrow keys are left to whoever moves between the cards."""
 
     def __init__(self, cards: QWidget) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
+        super().__init__(widgetResizable=True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -132,9 +131,6 @@ class CardScroll(QScrollArea):
             super().keyPressEvent(event)
         else:
             event.ignore()
-
-
-PAD = 6
 
 
 class CodePeek(QWidget):
@@ -194,9 +190,9 @@ def first_difference(original: str, candidate: str) -> int:
 
 
 class TextBox(QWidget):
-    """Monospace by default; the text is selectable by keyboard."""
+    """A titled text, selectable by keyboard, with a button that copies it."""
 
-    def __init__(self, title: str, *, fixed: bool = True, wrap: bool = True) -> None:
+    def __init__(self, title: str, *, wrap: bool = True) -> None:
         super().__init__()
         self.setProperty("role", "surface")
         self.title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
@@ -205,8 +201,7 @@ class TextBox(QWidget):
         self.edit.setStyleSheet(FOCUS_RING)
         mode = QPlainTextEdit.LineWrapMode
         self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
-        if fixed:
-            write_fixed(self.edit, 9)
+        write_fixed(self.edit, 9)
         self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
         head = row(self.title, self.detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
         self.edit.document().setDocumentMargin(SPACE)

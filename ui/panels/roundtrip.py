@@ -13,21 +13,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from rtc_inspector.core.kinds import FIRST_KIND, Kind, article, kind_of
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
 from rtc_inspector.core.types import Form
+from rtc_inspector.ui import presenters
 from rtc_inspector.ui.panels.pieces import Badge, Card, CardScroll, CodePeek, EmptyState, first_difference
-from rtc_inspector.ui.presenters import (
-    Node,
-    as_known,
-    compared_words,
-    describes,
-    judged_by_tests,
-    presenter,
-    rebuilt,
-    recites,
-    role_name,
-    sign_words,
-    trace,
-    verdict_badge,
-)
 from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     Flow,
@@ -95,8 +82,8 @@ class Streams:
     def end(self) -> None:
         self._texts.clear()
 
-    def of(self, item_id: int) -> list[tuple[Stream, str]]:
-        return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]
+    def of(self, item_id: int) -> dict[Stream, str]:
+        return {place: text for place, text in self._texts.items() if place.item_id == item_id}
 
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
@@ -114,12 +101,11 @@ class RoundTripHeader(QWidget):
         )
         self.peek = CodePeek(4)
         top = row(self._place, action, grows=self._place)
-        scores = row()
-        scores.addLayout(Flow(self._badges, 6), 1)
-        column(top, scores, self.peek, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=6, owner=self)
+        scores, margins = Flow(self._badges, 6), (SPACE + 4, SPACE, SPACE + 4, SPACE)
+        column(top, row(scores, grows=scores), self.peek, margins=margins, spacing=6, owner=self)
 
     def show_item(self, item: ItemRow) -> None:
-        shown = presenter(item)
+        shown = presenters.presenter(item)
         self._place.setText(shown.heading(item))
         self.peek.show_code(item.text, item.path)
         text, tip = shown.headline(item)
@@ -148,16 +134,14 @@ samples, and cards for all of them at once kept the window from answering for ha
 
 
 class RoundTripPanel(QWidget):
-    """The trace of one item as cards.
+    """The trace of one item as cards. Up, Down, Home and End move between them.
 
-    `sample_selected(id)` is emitted when another sample becomes current: by the user, or because `set_trace` showed
-    an item whose samples do not hold the current one (then the first reconstruction is chosen, else the first
-    description). Up, Down, Home and End move between cards. `description_written(item_id, text)` asks for the
-    backward pass on a person's words. `selected`: id of the current sample.
+    When `set_trace` shows an item whose samples do not hold the current one, the first reconstruction is chosen, else
+    the first description.
     """
 
-    sample_selected = Signal(int)
-    description_written = Signal(int, str)
+    sample_selected = Signal(int)  # id of the sample that became current, by the user or as above
+    description_written = Signal(int, str)  # item, and a person's words to make the backward pass on
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,7 +152,7 @@ class RoundTripPanel(QWidget):
         self._streams = Streams()
         self._cards: dict[int, SampleCard] = {}
         self._spare: list[SampleCard] = []
-        self._left: deque[tuple[int, Node]] = deque()
+        self._left: deque[tuple[int, presenters.Node]] = deque()
         self._filling = QTimer(self, singleShot=True, interval=0)
         self._filling.timeout.connect(self._fill)
         self._writing: dict[Stream, WritingCard] = {}
@@ -237,12 +221,13 @@ class RoundTripPanel(QWidget):
         gone = set(self._cards) - {sample.id for sample in samples}
         for number in gone:
             self._put_away(self._cards.pop(number))
-        self._left = deque(enumerate(trace(item, samples), 1))
+        self._left = deque(enumerate(presenters.trace(item, samples), 1))
         self._fill()
         self._show_writing()
         self._show_state(item, samples)
         if self.selected not in self._cards and not self._is_left(self._wanted):
-            self._choose_first(samples)
+            for sample in ([each for each in samples if presenters.rebuilt(each)] or list(samples))[:1]:
+                self.select(sample.id)
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
         place = Stream(item_id, role, index, parent)
@@ -281,30 +266,24 @@ class RoundTripPanel(QWidget):
             self._scroll.ensureWidgetVisible(self._chosen, 0, SPACE)
 
     def write_description(self) -> None:
-        if self._item is not None and _describable(self._item):
-            self.own.start(self._chosen_words())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        order = list(self._cards)
-        if not order:
-            super().keyPressEvent(event)
-            return
-        here = order.index(self.selected) if self.selected in order else 0
-        key, last = Qt.Key, len(order) - 1
-        targets = {key.Key_Down: min(here + 1, last), key.Key_Up: max(here - 1, 0), key.Key_Home: 0, key.Key_End: last}
-        target = targets.get(Qt.Key(event.key()))
-        if target is None:
-            super().keyPressEvent(event)
-            return
-        self.select(order[target])
-        self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
-
-    def _chosen_words(self) -> str:
         card = self._chosen
         if card is not None and not card.describes and card.sample.parent_id is not None:
             # Code is chosen: who describes it anew begins from the words it was made from.
             card = self._cards.get(card.sample.parent_id)
-        return card.sample.text if card is not None and card.describes else ""
+        if self._item is not None and _describable(self._item):
+            self.own.start(card.sample.text if card is not None and card.describes else "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        order = list(self._cards)
+        here = order.index(self.selected) if self.selected in order else 0
+        key, last = Qt.Key, len(order) - 1
+        targets = {key.Key_Down: min(here + 1, last), key.Key_Up: max(here - 1, 0), key.Key_Home: 0, key.Key_End: last}
+        target = targets.get(Qt.Key(event.key()))
+        if target is None or not order:
+            super().keyPressEvent(event)
+            return
+        self.select(order[target])
+        self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
 
     def _ask_backward(self, text: str) -> None:
         if self._item is not None:
@@ -332,7 +311,7 @@ class RoundTripPanel(QWidget):
     def _is_left(self, sample_id: int | None) -> bool:
         return any(node.sample.id == sample_id for _, node in self._left)
 
-    def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
+    def _new_card(self, node: presenters.Node, item: ItemRow, place: int) -> SampleCard:
         """Return a card put away before, else a new one: making one takes ten times as long."""
         card = next((each for each in self._spare if each.fits(node)), None)
         if card is None:
@@ -352,8 +331,7 @@ class RoundTripPanel(QWidget):
         self._spare.append(card)
 
     def _show_writing(self) -> None:
-        item_id = self._item.id if self._item else -1
-        texts = dict(self._streams.of(item_id))
+        texts = self._streams.of(self._item.id) if self._item is not None else {}
         for place in [place for place in self._writing if place not in texts]:
             discard(self._writing.pop(place))
         for place, text in texts.items():
@@ -363,9 +341,9 @@ class RoundTripPanel(QWidget):
                 named = self._kind.roles[place.role]
                 code = named.form is not Form.TEXT
                 number = place.index if not named.by_round or above is None else above.sample.step + (not code)
-                name = role_name(task, place.role, number)
+                name = presenters.role_name(task, place.role, number)
                 inset = 0 if above is None else above.node.inset + (not named.by_round)
-                self._writing[place] = WritingCard(name, sign_words(task, place.role), inset, code=code)
+                self._writing[place] = WritingCard(name, presenters.sign_words(task, place.role), inset, code=code)
                 self._layout.insertWidget(self._layout.count() - 1, self._writing[place])
                 self._writing[place].show()
             self._writing[place].show_text(text)
@@ -405,27 +383,20 @@ class RoundTripPanel(QWidget):
             self.expect(self._any)
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
-        words = "" if samples or self._writing else _waiting_text(item)
+        words = f"This {item.kind} waits for its turn while its run is at work."
+        if samples or self._writing:
+            words = ""
+        elif item.state == "dropped":
+            words = f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
+        elif item.state == "running":
+            words = "The model is reading…"
         self._state.setText(words)
         self._state.setVisible(bool(words))
-
-    def _choose_first(self, samples: Sequence[SampleRow]) -> None:
-        codes = [sample for sample in samples if rebuilt(sample)]
-        for sample in (codes or list(samples))[:1]:
-            self.select(sample.id)
 
 
 def _describable(item: ItemRow) -> bool:
     kind = kind_of(item.task)
     return item.admitted and kind is not None and kind.describable
-
-
-def _waiting_text(item: ItemRow) -> str:
-    if item.state == "dropped":
-        return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
-    if item.state == "running":
-        return "The model is reading…"
-    return f"This {item.kind} waits for its turn while its run is at work."
 
 
 CARET = "▍"
@@ -447,7 +418,7 @@ _ENDS = {
 class SampleCard(Card):
     """One stored sample. Words show their text, code its verdict and first lines; both their scores against others."""
 
-    def __init__(self, node: Node, item: ItemRow) -> None:
+    def __init__(self, node: presenters.Node, item: ItemRow) -> None:
         super().__init__(inset_of(node.inset))
         self.node, self._item = node, item
         self._name = label(role="heading")
@@ -459,12 +430,11 @@ class SampleCard(Card):
         self._code = CodePeek(3)
         self._flags = Badge()
         self._badges = (self._main, self._flags, self._author, self._end, self._short)
-        head = row(spacing=SPACE // 2 + 2)
-        head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
-        head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
-        column(
-            head, self._text, self._against, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self
-        )
+        titles, spacing = Flow((self._name, *self._badges), SPACE // 2 + 2), SPACE // 2 + 2
+        head = row(titles, self._cost, spacing=spacing, grows=titles)
+        head.setAlignment(self._cost, Qt.AlignmentFlag.AlignTop)
+        parts = head, self._text, self._against, self._code
+        column(*parts, margins=inside(self.inset), spacing=spacing, owner=self)
         self.show_node(node, item)
 
     @property
@@ -473,24 +443,24 @@ class SampleCard(Card):
 
     @property
     def describes(self) -> bool:
-        return describes(self.sample)
+        return presenters.describes(self.sample)
 
-    def fits(self, node: Node) -> bool:
+    def fits(self, node: presenters.Node) -> bool:
         return inset_of(node.inset) == self.inset
 
-    def shows(self, node: Node, item: ItemRow) -> bool:
+    def shows(self, node: presenters.Node, item: ItemRow) -> bool:
         same = (node, item.id, item.state) == (self.node, self._item.id, self._item.state)
         return same and bool(self._name.text())
 
-    def show_node(self, node: Node, item: ItemRow) -> None:
+    def show_node(self, node: presenters.Node, item: ItemRow) -> None:
         """Show a sample as it stands now; what is shown of it already is left alone."""
         if self.shows(node, item):
             return
         self.node, self._item, sample = node, item, node.sample
         self._name.setText(node.name)
-        self._name.setToolTip(sign_words(item.task, sample.role))
+        self._name.setToolTip(presenters.sign_words(item.task, sample.role))
         self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
-        self._against.setToolTip(compared_words(sample))
+        self._against.setToolTip(presenters.compared_words(sample))
         self._against.setVisible(bool(node.against or node.remark))
         self._cost.setText(_figures(sample))
         self._cost.setToolTip(FIGURES)
@@ -515,19 +485,24 @@ class SampleCard(Card):
         sample = self.sample
         human = sample.author if sample.author != "model" else ""
         self._author.show_text(f"✎ by {human}" if human else "", "accent", "Written by a person")
-        self._end.show_text(*_ending(sample))
+        end, told = _ENDS.get(sample.finish_reason, ""), "The model did not end its answer by itself."
+        self._end.show_text(f"⚠ {end}" if end else "", "warn", told)
+        if sample.error:
+            self._end.show_text("⚙ no sample", "warn", sample.error)
         self._short.show_text("⚠ file shortened" if sample.truncated else "", "warn", _SHORTENED)
         flags = sample.verdict.flags if sample.verdict else ()
         self._flags.show_text(f"⚑ {', '.join(flags)}" if flags else "", "muted", _FLAGGED)
         if self.describes:
-            self._main.show_text(*_recitation(sample))
-            return
-        if sample.error or not judged_by_tests(self._item.task, sample):
+            tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
+            self._main.show_text(
+                f"⚠ recites {sample.recitation:.2f}" if presenters.recites(sample) else "", "warn", tip
+            )
+        elif sample.error or not presenters.judged_by_tests(self._item.task, sample):
             self._main.show_text("")
         else:
             going = self._item.state == "running"
-            text, role, tip = verdict_badge(sample.verdict, len(self._item.tests), going=going)
-            self._main.show_text(text, role, as_known(self._item, tip))
+            text, role, tip = presenters.verdict_badge(sample.verdict, len(self._item.tests), going=going)
+            self._main.show_text(text, role, presenters.as_known(self._item, tip))
 
 
 class WritingCard(Card):
@@ -537,13 +512,14 @@ class WritingCard(Card):
         super().__init__(inset_of(depth))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        self._state = Badge("… writing", "accent")
+        state = Badge()
+        state.show_text("… writing", "accent")
         self.text = label(wrap=True)
         self._so_far, self._lit = "", True
         if code:
             write_fixed(self.text, 8.5)
         title = called(label(name, "heading"), tip=tip)
-        head = row(title, self._state, None, spacing=SPACE // 2 + 2)
+        head = row(title, state, None, spacing=SPACE // 2 + 2)
         column(head, self.text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
         self.setAccessibleName(f"{name} is being written")
 
@@ -576,13 +552,11 @@ class DescribeCard(QFrame):
         self.cancel.setToolTip("Put this away (Escape)")
         self.go.clicked.connect(self._ask)
         self.cancel.clicked.connect(self.leave)
-        for key in ("Ctrl+Return", "Ctrl+Enter"):
-            bind(self, key, self._ask, "Write the code from it")
+        bind(self, "Ctrl+Return Ctrl+Enter", self._ask, "Write the code from it")
         bind(self, "Escape", self.leave, "Cancel")
-        foot = row(None, self.cancel, self.go, spacing=SPACE)
         head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))
-        layout = column(head, self.text, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self)
-        layout.addLayout(foot)
+        parts = head, self.text, row(None, self.cancel, self.go)
+        column(*parts, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self, grows=self.text)
         self.hide()
 
     def start(self, text: str) -> None:
@@ -617,20 +591,6 @@ def inset_of(depth: int) -> int:
 def inside(inset: int) -> Margins:
     """Return the room around a card's contents."""
     return inset + SPACE + 4, SPACE, SPACE + 4, SPACE
-
-
-def _recitation(sample: SampleRow) -> tuple[str, str, str]:
-    if not recites(sample):
-        return "", "", ""
-    tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
-    return f"⚠ recites {sample.recitation:.2f}", "warn", tip
-
-
-def _ending(sample: SampleRow) -> tuple[str, str, str]:
-    if sample.error:
-        return "⚙ no sample", "warn", sample.error
-    end = _ENDS.get(sample.finish_reason, "")
-    return (f"⚠ {end}", "warn", "The model did not end its answer by itself.") if end else ("", "", "")
 
 
 def _figures(sample: SampleRow) -> str:

@@ -71,12 +71,17 @@ class ProvenanceView(QWidget):
             return
         old, self._groups = self._groups, groups
         # The count of samples grows while one reads: groups that were folded must stay so.
-        if [(title, [name for name, _ in pairs]) for title, pairs in old] == [
-            (title, [name for name, _ in pairs]) for title, pairs in groups
-        ]:
-            self._update(groups)
-        else:
+        before, now = ([(title, [name for name, _ in pairs]) for title, pairs in each] for each in (old, groups))
+        if before != now:
             self._build(groups)
+            return
+        for place, (_, pairs) in enumerate(groups):
+            top = self.tree.topLevelItem(place)
+            for at, (_, value) in enumerate(pairs):
+                item = top.child(at) if top else None
+                if item is not None and item.text(1) != value:
+                    item.setText(1, value)
+                    item.setToolTip(1, value)
 
     def copy_all(self) -> None:
         to_clipboard(as_text(self._groups))
@@ -100,26 +105,13 @@ class ProvenanceView(QWidget):
                 QTreeWidgetItem(top, [name, value]).setToolTip(1, value)
         self.tree.expandAll()
 
-    def _update(self, groups: Groups) -> None:
-        for place, (_, pairs) in enumerate(groups):
-            top = self.tree.topLevelItem(place)
-            for at, (_, value) in enumerate(pairs):
-                item = top.child(at) if top else None
-                if item is not None and item.text(1) != value:
-                    item.setText(1, value)
-                    item.setToolTip(1, value)
-
 
 class RunPanel(QWidget):
-    """The figures of a run - drawings, and beside them tables where there is room - and how it was made.
+    """The figures of a run - drawings, and beside them tables where there is room - and how it was made."""
 
-    `opened(link)`: what is behind a mark that was clicked; `chosen(name, value)`: figures are to be made with another
-    choice; `export_failed(problem)` says why a file was not written.
-    """
-
-    opened = Signal(object)
-    chosen = Signal(str, str)
-    export_failed = Signal(str)
+    opened = Signal(object)  # a Link behind a mark that was clicked
+    chosen = Signal(str, str)  # name and value of another choice for the figures
+    export_failed = Signal(str)  # why a file was not written
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,15 +189,6 @@ WIDEST = 560  # pixels for text of the usual size
 FORECAST_AFTER = 5.0  # seconds of a stage from which it is said how long the rest takes
 
 
-def step_of(stage: str) -> int:
-    """Return which of the four steps a stage of a run belongs to."""
-    if stage.startswith("loading"):
-        return LOAD
-    if stage.startswith(("starting a sandbox", "learning", "check")):
-        return LEARN
-    return ASK if stage == "samples" else DRAW
-
-
 class Preparing(QWidget):
     """Steps with marks and times. `left` when the user wants to see the code instead."""
 
@@ -266,7 +249,10 @@ class Preparing(QWidget):
     def note(self, progress: Progress) -> None:
         if self._at is None:
             return
-        now, step = self._clock(), step_of(progress.stage)
+        now, stage = self._clock(), progress.stage
+        step = ASK if stage == "samples" else DRAW
+        if stage.startswith(("loading", "starting a sandbox", "learning", "check")):
+            step = LOAD if stage.startswith("loading") else LEARN
         self._seconds[self._at] += now - self._since
         self._since, self._at = now, step
         if progress.stage != self._named:
@@ -275,7 +261,7 @@ class Preparing(QWidget):
         left = passed / progress.done * (progress.total - progress.done) if progress.done else 0.0
         count = f" {progress.done:,} of {progress.total:,}" if progress.total > 1 else ""
         count += f", {_clock_words(left)} left" if passed > FORECAST_AFTER and left > 1 else ""
-        stage = "" if step == ASK else progress.stage.partition(": ")[2] or progress.stage
+        stage = "" if step == ASK else stage.partition(": ")[2] or stage
         self._stage = progress.detail or (f"{stage}{count}" if stage else "")
         self._tell()
 

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSplitter, QWidget
+from PySide6.QtWidgets import QGridLayout, QSplitter, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.metrics.metric import METRICS, Metric, metric
 from rtc_inspector.core.metrics.output_match import matches
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Form, TestResult
+from rtc_inspector.ui import presenters
 from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
 from rtc_inspector.ui.diff.rows import MOST_CHARACTERS, ShownEdit, shown_edit
-from rtc_inspector.ui.diff.view import DiffView, EditView
+from rtc_inspector.ui.diff.view import EDIT_TITLES, DiffView
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState, TextBox
-from rtc_inspector.ui.presenters import (
-    Node,
-    compared_words,
-    describes,
-    judged_by_tests,
-    outcome_role,
-    presenter,
-    sample_name,
-    sign,
-    sign_words,
-    trace,
-    verdict_badge,
-    verdict_detail,
-    verdict_role,
-    verdict_text,
-)
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
@@ -48,6 +32,7 @@ from rtc_inspector.ui.style.controls import (
     field,
     label,
     row,
+    scrolled,
     split,
     switch,
 )
@@ -85,8 +70,8 @@ class PromptPanel(QWidget):
         self._empty.stand_in(self._head, self._body, empty=sample is None)
         if sample is None:
             return
-        self.name.setText(sample_name(task, sample))
-        self.name.setToolTip(sign_words(task, sample.role))
+        self.name.setText(presenters.sample_name(task, sample))
+        self.name.setToolTip(presenters.sign_words(task, sample.role))
         self.figures.setText(_drawn_by(sample))
         person = sample.author != "model"
         self.human.show_text(f"✎ by {sample.author}" if person else "", "accent", "Written by a person")
@@ -120,9 +105,6 @@ def _drawn_by(sample: SampleRow) -> str:
     return " · ".join(parts + ([f"error: {sample.error}"] if sample.error else []))
 
 
-FIRST = 2  # columns before the metrics
-
-
 class MetricsPanel(QWidget):
     """One row a reconstruction. `sample_selected(id)` when the user picks a row."""
 
@@ -133,18 +115,16 @@ class MetricsPanel(QWidget):
         self.setAccessibleName("Metrics")
         self._item: ItemRow | None = None
         self._empty = EmptyState("", "")
-        self._columns: list[Metric] = list(METRICS.values())
         self._metrics: list[Metric] = []
         self.set_kind(FIRST_KIND)
-        self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
+        self.model = CellModel([])
         self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
         self._bars = BarDelegate(self.table)  # kept, as in the project's tree
         self.table.setItemDelegate(self._bars)
-        widths(self.table, 300, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
         self._legend = label(role="caption", wrap=True)
-        copy = copy_menu("Copy the scores", [("As a table", self.as_text)])
+        copy = copy_menu("Copy the scores", [("As a table", self.model.as_text)])
         self._head = QWidget()
         row(self._legend, copy, margins=BAR, owner=self._head, grows=self._legend)
         column(self._head, self._empty, self.table, owner=self)
@@ -152,41 +132,35 @@ class MetricsPanel(QWidget):
 
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         self._item = item
-        codes = [sample for sample in samples if _compared(sample)]
-        usual = {each.name for each in self._columns if each.usual}
-        self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
+        # Words have a row, too, where they were held against something else than a person's.
+        codes = [sample for sample in samples if sample.form == Form.CODE or sample.pairs]
+        usual = {each.name for each in METRICS.values() if each.usual}
+        stored = {name for sample in codes for name in _scores(sample)} or usual
+        self._choose_columns([*filter(stored.__contains__, METRICS), *sorted(stored - METRICS.keys())])
         names = _names(item.task if item else "", samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
         self._empty.stand_in(self.table, self._head, empty=not codes)
 
-    def _choose_columns(self, stored: AbstractSet[str]) -> None:
-        for name in sorted(stored - {each.name for each in self._columns}):
-            self._columns.append(metric(name))
-            self.model.add_column(_head(self._columns[-1]))
-        self._metrics = [each for each in self._columns if each.name in stored]
-        self._legend.setText("   ".join(f"{each.short}: {each.meaning}." for each in self._metrics))
-        for place, each in enumerate(self._columns, start=FIRST):
-            self.table.setColumnHidden(place, each not in self._metrics)
+    def _choose_columns(self, names: Sequence[str]) -> None:
+        if [each.name for each in self._metrics] != names:
+            self._metrics = [metric(name) for name in names]
+            heads = (Head(each.short, f"{each.meaning.capitalize()}.") for each in self._metrics)
+            self.model.change_columns([Head("Sample"), Head("Verdict"), *heads])
+            widths(self.table, 300, 150, *(100 if each.short.startswith("Exact") else 120 for each in self._metrics))
+            self._legend.setText("   ".join(f"{each.short}: {each.meaning}." for each in self._metrics))
 
     def set_kind(self, kind: Kind) -> None:
         self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
 
-    def as_text(self) -> str:
-        shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
-        heads = [self.model.headerData(place, Qt.Orientation.Horizontal) for place in shown]
-        rows = range(self.model.rowCount())
-        cells = [[self.model.index(at, place).data() for place in shown] for at in rows]
-        return "\n".join("\t".join(line) for line in [heads, *cells])
-
     def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
         item = self._item
         going = item is None or item.state == "running"
-        judged = item is None or judged_by_tests(item.task, sample)
-        words = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
-        verdict = Cell(words, colour=verdict_role(sample.verdict))
+        judged = item is None or presenters.judged_by_tests(item.task, sample)
+        words = presenters.verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
+        verdict = Cell(words, colour=presenters.verdict_role(sample.verdict))
         scores = _scores(sample)
-        tip = sign_words(item.task, sample.role) if item else ""
-        return [Cell(name, tip=tip), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
+        tip = presenters.sign_words(item.task, sample.role) if item else ""
+        return [Cell(name, tip=tip), verdict, *(self._score(each, scores.get(each.name)) for each in self._metrics)]
 
     def _score(self, metric: Metric, value: float | None) -> Cell:
         if value is None:
@@ -203,15 +177,6 @@ class MetricsPanel(QWidget):
             self.sample_selected.emit(self.model.key(source.row()))
 
 
-def _head(metric: Metric) -> Head:
-    return Head(metric.short, metric.meaning.capitalize() + ".")
-
-
-def _compared(sample: SampleRow) -> bool:
-    """Return whether a sample has a row: code, and words that were held against something else than a person's."""
-    return sample.form == Form.CODE or bool(sample.pairs)
-
-
 def _scores(sample: SampleRow) -> dict[str, float]:
     return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
 
@@ -221,9 +186,9 @@ def _names(task: str, samples: Sequence[SampleRow]) -> dict[int, str]:
     names = {}
     for sample in samples:
         parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
-        before = f"{sample_name(task, parent)} → " if parent else ""
+        before = f"{presenters.sample_name(task, parent)} → " if parent else ""
         author = f" (by {parent.author})" if parent and parent.author != "model" else ""
-        names[sample.id] = f"{before}{sample_name(task, sample)}{author}"
+        names[sample.id] = f"{before}{presenters.sample_name(task, sample)}{author}"
     return names
 
 
@@ -238,13 +203,10 @@ _NO_TESTS = "No tests were run", "The text alone was judged, against the code it
 
 
 class TestsPanel(QWidget):
-    """A verdict, its tests, and one test's message with the captured output.
-
-    `line_requested(line)`: the user wants to see a line of the file, as the candidate has it.
-    """
+    """A verdict, its tests, and one test's message with the captured output."""
 
     __test__ = False
-    line_requested = Signal(int)
+    line_requested = Signal(int)  # of the file, as the candidate has it, which the user wants to see
 
     def __init__(self) -> None:
         super().__init__()
@@ -272,8 +234,10 @@ class TestsPanel(QWidget):
         widths(self.table, 110, 0, 80, 0, 0, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
-        self.jump = button("", "Show this line of the reconstruction", self._jump)
-        self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
+        tip = "Show this line of the reconstruction"
+        self.jump = button("", tip, lambda: self.line_requested.emit(self._line(self._current())))
+        choices = ("Failing tests", self._failing), ("This message", lambda: self.message.edit.toPlainText())
+        self.copy = copy_menu("Copy test results", choices)
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(self.message)
         texts.addWidget(self.output)
@@ -317,9 +281,9 @@ class TestsPanel(QWidget):
         self._empty.stand_in(self._head, self._body, empty=verdict is None)
         if verdict is None:
             return
-        detail = verdict_detail(verdict, self._covering)
-        badge = verdict_text(verdict, self._covering)
-        self.badge.show_text(badge, verdict_role(verdict), detail)
+        detail = presenters.verdict_detail(verdict, self._covering)
+        badge = presenters.verdict_text(verdict, self._covering)
+        self.badge.show_text(badge, presenters.verdict_role(verdict), detail)
         apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
         self.detail.setText(f"{apart}{detail} · {verdict.seconds:.2f} s · {verdict.oracle}")
         self.output.show_text(verdict.output, absent="Nothing was printed.")
@@ -352,20 +316,20 @@ class TestsPanel(QWidget):
         self._show_current(self.table.currentIndex())
 
     def _cells(self, test: TestResult) -> list[Cell]:
+        # The line that names the error: the first such, or the last in a Python traceback; else the last line.
+        lines = [line.strip() for line in test.message.splitlines() if line.strip()]
+        errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
+        gist = errors[0] if errors and not test.message.startswith("Traceback") else (errors or lines or [""])[-1]
+        before, colour = self._before.get(test.node_id, ""), "bad" if test.node_id in (self._parted or ()) else "muted"
         seconds = f"{test.seconds:.3f}" if test.seconds < 10 else f"{test.seconds:.1f}"
         return [
-            Cell(sign(test.outcome).text.lower(), colour=outcome_role(test.outcome)),
+            Cell(presenters.sign(test.outcome).text.lower(), colour=presenters.sign(test.outcome).role),
             Cell(test.node_id, tip=test.node_id),
             Cell(seconds, order=test.seconds, end=True),
-            Cell(_gist(test.message), colour="muted"),
-            Cell(
-                self._before.get(test.node_id, "–"), tip=self._before.get(test.node_id, ""), colour=self._colour(test)
-            ),
-            Cell(self._gave[test.node_id], tip=self._gave[test.node_id], colour=self._colour(test)),
+            Cell(gist, colour="muted"),
+            Cell(before or "–", tip=before, colour=colour),
+            Cell(self._gave[test.node_id], tip=self._gave[test.node_id], colour=colour),
         ]
-
-    def _colour(self, test: TestResult) -> str:
-        return "bad" if test.node_id in (self._parted or ()) else "muted"
 
     def _current(self) -> TestResult | None:
         index = self._sorted.mapToSource(self.table.currentIndex())
@@ -383,18 +347,9 @@ class TestsPanel(QWidget):
         lines = lines_through(test.message, self._path) if test else []
         return next((line for line in reversed(lines) if line in self._span), None)
 
-    def _jump(self) -> None:
-        line = self._line(self._current())
-        if line is not None:
-            self.line_requested.emit(line)
-
     def _failing(self) -> str:
         failing = [test for test in self._tests if test.outcome not in _PASSING]
         return "\n\n".join(f"{test.outcome.upper()} {test.node_id}\n{test.message}" for test in failing)
-
-    def _message(self) -> str:
-        test = self._current()
-        return test.message if test else ""
 
 
 def lines_through(message: str, path: str) -> list[int]:
@@ -403,25 +358,14 @@ def lines_through(message: str, path: str) -> list[int]:
         (match.start(), int(match["line"]))
         for pattern in (_NATIVE, _SHORT)
         for match in pattern.finditer(message)
-        if _is(match["path"], path)
+        # In messages of older versions the path is absolute.
+        if path and (match["path"] == path or (match["path"].startswith("/") and match["path"].endswith(f"/{path}")))
     )
     return list(dict.fromkeys(line for _, line in found))
 
 
-def _is(named: str, path: str) -> bool:
-    """Return whether a traceback's path is the project's `path`; in messages of older versions it is absolute."""
-    return bool(path) and (named == path or (named.startswith("/") and named.endswith(f"/{path}")))
-
-
 def _outputs(tests: Sequence[TestResult]) -> dict[str, str]:
     return {test.node_id: test.signature or ("pass" if test.outcome == "passed" else test.outcome) for test in tests}
-
-
-def _gist(message: str) -> str:
-    """Return the line that names the error: the first such, or the last in a Python traceback; else the last line."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
-    return errors[0] if errors and not message.startswith("Traceback") else (errors or lines or [""])[-1]
 
 
 class DiffPanel(QWidget):
@@ -439,7 +383,7 @@ class DiffPanel(QWidget):
 
     def clear(self) -> None:
         self._say_nothing(None)
-        self.view.clear()
+        self.view.show_pair("", "", "", "")
 
     def _say_nothing(self, item: ItemRow | None) -> None:
         if item is None:
@@ -454,25 +398,29 @@ class DiffPanel(QWidget):
         self,
         item: ItemRow | None,
         code: SampleRow | None,
-        title: str,
-        description: str = "",
-        before: SampleRow | None = None,
+        samples: Mapping[int, SampleRow],
+        *,
+        described: bool,
     ) -> None:
-        """Compare what was made of an item with the original, or with the code `before` that it is held against.
+        """Compare what was made of an item with the original, or with the other of its samples that it is held against.
 
-        An edit is shown before anything was made of it.
+        An edit is shown before anything was made of it. `described`: with the words that the code was made from.
         """
-        if item is not None and presenter(item).past:
-            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
+        before = presenters.scored_against(code, samples) if code is not None else None
+        title = presenters.diff_title(item.task, code, before) if item is not None and code is not None else ""
+        parent = samples.get(code.parent_id) if code is not None and code.parent_id is not None else None
+        words = parent.text if described and parent is not None and presenters.describes(parent) else ""
+        if item is not None and presenters.presenter(item).past:
+            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", words))
         elif item is None or code is None:
             self.clear()
             self._say_nothing(item)
         else:
             original = item.text if before is None else before.text
-            sides = presenter(item).sides_of(item, code, before)
-            path = item.key if describes(code) else item.path  # words are not coloured as code
+            sides = presenters.presenter(item).sides_of(item, code, before)
+            path = item.key if presenters.describes(code) else item.path  # words are not coloured as code
             first_line = max(1, item.start_line)
-            self.set_pair(original, code.text, title, path, first_line=first_line, description=description, sides=sides)
+            self.set_pair(original, code.text, title, path, first_line=first_line, description=words, sides=sides)
 
     def set_pair(
         self,
@@ -497,9 +445,9 @@ class DiffPanel(QWidget):
         self.view.show_pair(original, candidate, title, path, first_line, description)
 
     @cached_property
-    def edit(self) -> EditView:
+    def edit(self) -> DiffView:
         """Return the view of edits, made with the first one: most runs have none."""
-        view = EditView()
+        view = DiffView(EDIT_TITLES)
         view.unified.setChecked(self._unified)
         self._column.addWidget(view, 1)
         return view
@@ -524,14 +472,14 @@ LINES = 12  # of code in a tile
 class Tile(Card):
     """One sample: its name and verdict, and its text as far as there is room."""
 
-    def __init__(self, node: Node, item: ItemRow) -> None:
+    def __init__(self, node: presenters.Node, item: ItemRow) -> None:
         super().__init__()
         self.node, sample = node, node.sample
         self.setFixedWidth(WIDTH)
         badge, code, text = Badge(), CodePeek(LINES), label(wrap=True)
-        if judged_by_tests(item.task, sample):
-            badge.show_text(*verdict_badge(sample.verdict, len(item.tests), going=item.state == "running"))
-        words = describes(sample) or bool(sample.error)
+        if presenters.judged_by_tests(item.task, sample):
+            badge.show_text(*presenters.verdict_badge(sample.verdict, len(item.tests), going=item.state == "running"))
+        words = presenters.describes(sample) or bool(sample.error)
         text.setText(breakable(sample.error or sample.text or "(empty)"))
         text.setVisible(words)
         code.setVisible(not words)
@@ -539,7 +487,7 @@ class Tile(Card):
         remark = label(node.remark, "warn", wrap=True)
         remark.setVisible(bool(node.remark))
         name = label(node.name, "heading", wrap=True)
-        name.setToolTip(sign_words(item.task, sample.role))
+        name.setToolTip(presenters.sign_words(item.task, sample.role))
         parts = name, badge, remark, text, code
         margins = SPACE, SPACE, SPACE, SPACE
         column(*parts, margins=margins, spacing=SPACE // 2, owner=self).addStretch(1)
@@ -547,12 +495,9 @@ class Tile(Card):
 
 
 class WidePanel(QWidget):
-    """Tiles in rows, made only while somebody looks; `tiles` has them by the ids of their samples.
+    """Tiles in rows, made only while somebody looks; `tiles` has them by the ids of their samples."""
 
-    `sample_selected(id)` when the user picks one.
-    """
-
-    sample_selected = Signal(int)
+    sample_selected = Signal(int)  # id of the one that the user picked
 
     def __init__(self) -> None:
         super().__init__()
@@ -564,10 +509,7 @@ class WidePanel(QWidget):
         self.tiles: dict[int, Tile] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._empty = EmptyState("No trace", "What a run made of an item appears here, from left to right.")
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll = scrolled(QWidget())
         column(self._empty, self._scroll, owner=self)
         self.set_trace(None, ())
 
@@ -612,7 +554,7 @@ class WidePanel(QWidget):
         grid = QGridLayout(rows)
         grid.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
         grid.setSpacing(SPACE)
-        nodes = trace(self._item, self._samples)
+        nodes = presenters.trace(self._item, self._samples)
         self._places, self.tiles = _places(nodes), {}
         for node in nodes:
             row, depth = self._places[node.sample.id]
@@ -623,7 +565,7 @@ class WidePanel(QWidget):
             if depth:
                 link = label("\n".join(("→", *(each.replace(" to ", "\nto ", 1) for each in node.against))), "caption")
                 link.setObjectName("link")
-                link.setToolTip(compared_words(node.sample))
+                link.setToolTip(presenters.compared_words(node.sample))
                 link.setAlignment(Qt.AlignmentFlag.AlignCenter)
                 grid.addWidget(link, row, 2 * depth - 1)
         grid.setRowStretch(grid.rowCount(), 1)
@@ -636,9 +578,9 @@ class WidePanel(QWidget):
         self.sample_selected.emit(sample_id)
 
 
-def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
+def _places(nodes: Sequence[presenters.Node]) -> dict[int, tuple[int, int]]:
     """Return each sample's row and depth: a parent's first child goes on in its row, the others begin new ones."""
-    children: dict[int | None, list[Node]] = {}
+    children: dict[int | None, list[presenters.Node]] = {}
     ids = {node.sample.id for node in nodes}
     for node in nodes:
         parent = node.sample.parent_id
@@ -656,5 +598,5 @@ def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
     return places
 
 
-def _index(node: Node) -> int:
+def _index(node: presenters.Node) -> int:
     return node.sample.index

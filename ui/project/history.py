@@ -147,7 +147,8 @@ class HistoryPanel(QWidget):
         self._bar = QWidget()
         row(self.words, self.sampled, self.count, None, margins=BAR, owner=self._bar, grows=self.words)
         column(self._bar, self.empty, self.table, owner=self)
-        self._turn(False)
+        self._bar.hide()
+        self.table.hide()
         self.words.settled.connect(self._filter)
         self.words.returnPressed.connect(self.table.setFocus)
         self.sampled.toggled.connect(self._filter)
@@ -159,7 +160,7 @@ class HistoryPanel(QWidget):
         self._note = note
         with self._quietly():
             self.commits.set_commits(commits, texts)
-        self._turn(bool(commits))
+        self.empty.stand_in(self._bar, self.table, empty=not commits)
         self._say()
         self.select(self._chosen)
 
@@ -167,7 +168,7 @@ class HistoryPanel(QWidget):
         with self._quietly():
             self.commits.set_commits((), ())
         self.empty.say(heading, advice)
-        self._turn(False)
+        self.empty.stand_in(self._bar, self.table, empty=True)
 
     def set_edits(self, edits: Mapping[str, Sequence[ItemRow]]) -> None:
         with self._quietly():
@@ -206,11 +207,6 @@ class HistoryPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self.wanted.emit()
-
-    def _turn(self, there: bool) -> None:
-        self.empty.setVisible(not there)
-        for part in (self._bar, self.table):
-            part.setVisible(there)
 
     def _filter(self) -> None:
         with self._quietly():

@@ -46,20 +46,13 @@ def _said(value: float | None, *, sign: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Attributes:
-        head, tip: heading and what it means; empty where the method has its own name for it.
-        width: pixels for text of the usual size; 0 takes what room is left.
-        key: what it sorts by; where that is the same, the place decides.
-        text: what its cells show.
-    """
-
-    head: str
+    head: str  # head, tip: heading and what it means; empty where the method has its own name for it
     tip: str
-    width: int
-    key: Callable[[ItemRow], Any]
-    text: Callable[[ItemRow], str]
+    width: int  # pixels for text of the usual size; 0 takes what room is left
+    key: Callable[[ItemRow], Any]  # what it sorts by; where that is the same, the place decides
+    text: Callable[[ItemRow], str]  # what its cells show
 
 
 COLUMNS = (
@@ -87,19 +80,12 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RegionFilter:
-    """Which regions are listed.
+    """Which regions are listed."""
 
-    Attributes:
-        words: in path or code, all of them.
-        states: empty means any but dropped.
-        extra: only those that a person tried.
-        flagged: only those with code about which something was odd.
-    """
-
-    words: str = ""
-    states: frozenset[RegionState] = frozenset()
-    extra: bool = False
-    flagged: bool = False
+    words: str = ""  # in path or code, all of them
+    states: frozenset[RegionState] = frozenset()  # empty means any but dropped
+    extra: bool = False  # only those that a person tried
+    flagged: bool = False  # only those with code about which something was odd
 
     def select(
         self, items: Sequence[ItemRow], texts: Mapping[int, str], flags: Mapping[int, Sequence[str]]
@@ -254,13 +240,10 @@ NARROWEST_FILE = 116  # pixels that a file's name has at least
 
 
 class RegionTable(QWidget):
-    """Filter row over the table. `item_chosen` carries the id of a region the user picked.
+    """Filter row over the table."""
 
-    `flags_wanted`: give `set_flags` what was odd about the regions' code.
-    """
-
-    item_chosen = Signal(int)
-    flags_wanted = Signal()
+    item_chosen = Signal(int)  # id of a region the user picked
+    flags_wanted = Signal()  # give `set_flags` what was odd about the regions' code
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
+from PySide6.QtCore import QItemSelection, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QResizeEvent, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.oracle.bench.project import origin_of
@@ -17,7 +17,7 @@ from rtc_inspector.core.types import Codebase
 from rtc_inspector.ui.style.fonts import TextSize, fit_columns, grown
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.region_state import number
-from rtc_inspector.ui.style.tables import FRACTION, NONE, RIGHT, HeatDelegate, Index, NameShown
+from rtc_inspector.ui.style.tables import FRACTION, RIGHT, HeatDelegate, Index, NameShown
 from rtc_inspector.ui.style.theme import current_theme
 
 LARGEST = 20  # files that are looked into for where to begin: of a whole project it would take too long
@@ -33,37 +33,6 @@ class ListedFile:
     path: str
     note: str = ""
     name: str = ""
-
-
-@dataclass(slots=True)
-class Node:
-    """A file or a folder.
-
-    Attributes:
-        name: the last part of the path, or what a run calls a file that was written for it.
-        path: from the project's root; empty for the root itself.
-        row: place among its siblings; `ident`: place in the walk over the whole tree.
-        note: as in ListedFile; a folder has none.
-        items, done: regions of a run in it, and how many are complete.
-        measures: their means over its complete regions; what is not defined is absent.
-    """
-
-    name: str
-    path: str
-    parent: Node | None
-    row: int = 0
-    ident: int = 0
-    folder: bool = False
-    note: str = ""
-    children: list[Node] = field(default_factory=list)
-    items: int = 0
-    done: int = 0
-    measures: Mapping[str, float] = field(default_factory=dict)
-
-    def walk(self) -> Iterator[Node]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 def first_code(codebase: Codebase) -> str:
@@ -89,45 +58,41 @@ def listed_files(codebase: Codebase) -> list[ListedFile]:
     return files + [ListedFile(each.path, f"left out: {each.reason}") for each in codebase.skipped]
 
 
-def build(files: Iterable[ListedFile]) -> Node:
-    """Return the tree over `files`: folders first, then by name."""
-    root = Node("", "", None, folder=True)
-    folders: dict[str, Node] = {"": root}
-    for listed in files:
-        head, _, name = listed.path.rpartition("/")
-        parent = root if listed.name else _folder(head, folders)
-        parent.children.append(Node(listed.name or name, listed.path, parent, note=listed.note))
-    # `walk` comes to a node before its children, which are sorted in time: numbers follow the order shown.
-    for ident, node in enumerate(root.walk()):
-        node.ident = ident
-        node.children.sort(key=lambda child: (not child.folder, child.path.lower()))
-        for row, child in enumerate(node.children):
-            child.row = row
-    return root
+NAME, SCORE, REGIONS = range(3)
+COLUMNS = 3
 
 
-def _folder(path: str, folders: dict[str, Node]) -> Node:
-    if path not in folders:
-        head, _, name = path.rpartition("/")
-        parent = _folder(head, folders)
-        folders[path] = Node(name, path, parent, folder=True)
-        parent.children.append(folders[path])
-    return folders[path]
+class Node(QStandardItem):
+    """A file or a folder."""
 
+    def __init__(self, path: str, name: str, note: str = "", folder: bool = False) -> None:
+        """`name`: the last part of the path, or what a run calls a file that was written for it."""
+        super().__init__()
+        self.path, self.name, self.note, self.folder = path, name, note, folder
+        self.children: list[Node] = []
+        self.items = self.done = 0  # regions of a run in it, and how many are complete
+        self.measures: Mapping[str, float] = {}  # their means over its complete regions, as far as they are defined
 
-def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
-    """Put a run's figures on the tree; a folder has the mean over the regions below it."""
-    if not node.folder:
-        row = rows.get(node.path)
-        node.items, node.done = (row.items, row.done) if row else (0, 0)
-        node.measures = row.measures if row else {}
-        return
-    for child in node.children:
-        fill(child, rows)
-    node.items = sum(child.items for child in node.children)
-    node.done = sum(child.done for child in node.children)
-    names = {name for child in node.children for name in child.measures}
-    node.measures = {name: mean for name in names if (mean := _mean(name, node.children)) is not None}
+    def place(self, parent: QStandardItem) -> None:
+        """Put what is in it under `parent`: folders first, then by name."""
+        self.children.sort(key=lambda child: (not child.folder, child.path.lower()))
+        for child in self.children:
+            child.place(child)
+        parent.appendRows(self.children)
+        parent.setColumnCount(COLUMNS)
+
+    def fill(self, rows: Mapping[str, FileRow]) -> None:
+        """Take a run's figures; a folder has the mean over the regions below it."""
+        if not self.folder:
+            row = rows.get(self.path)
+            self.items, self.done, self.measures = (row.items, row.done, row.measures) if row else (0, 0, {})
+            return
+        for child in self.children:
+            child.fill(rows)
+        self.items = sum(child.items for child in self.children)
+        self.done = sum(child.done for child in self.children)
+        names = {name for child in self.children for name in child.measures}
+        self.measures = {name: mean for name in names if (mean := _mean(name, self.children)) is not None}
 
 
 def _mean(name: str, nodes: Sequence[Node]) -> float | None:
@@ -137,17 +102,12 @@ def _mean(name: str, nodes: Sequence[Node]) -> float | None:
     return sum(value * weight for value, weight in weighted) / total if total else None
 
 
-NAME, SCORE, REGIONS = range(3)
-COLUMNS = 3
-
-
-class ProjectModel(QAbstractItemModel):
-    """Name, score, regions. Serves any number of files: the view asks only for what it shows."""
+class ProjectModel(QStandardItemModel):
+    """Name, score, regions."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._root = build(())
-        self._numbered = [self._root]
+        super().__init__(0, COLUMNS, parent)
+        self._root = Node("", "", folder=True)
         self._nodes: dict[str, Node] = {}
         self._rows: dict[str, FileRow] = {}
         self._listed: dict[str, ListedFile] = {}
@@ -163,66 +123,48 @@ class ProjectModel(QAbstractItemModel):
         # A run may know files that the folder has no more. Else the tree stays, with what is unfolded in it.
         if any(path not in self._nodes for path in self._rows):
             self._rebuild()
-            return
-        fill(self._root, self._rows)
-        self._changed()
+        else:
+            self._root.fill(self._rows)
+            self._say_changed()
 
     def node(self, index: Index) -> Node:
-        if not index.isValid() or index.internalId() >= len(self._numbered):
-            return self._root
-        return self._numbered[index.internalId()]
+        found = self.itemFromIndex(index.sibling(index.row(), NAME))
+        return found if isinstance(found, Node) else self._root
 
     def index_of(self, path: str) -> QModelIndex:
-        node = self._nodes.get(path)
-        # A number, not the node itself: Qt keeps what it is given as an address, and Python may free the node.
-        return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
+        return self._nodes[path].index() if path in self._nodes else QModelIndex()
 
     def folders_with_regions(self) -> list[str]:
-        return [node.path for node in self._root.walk() if node.folder and node.items and node.path]
+        return sorted((path for path, node in self._nodes.items() if node.folder and node.items), key=str.lower)
 
     def _rebuild(self) -> None:
-        self.beginResetModel()
         missing = [ListedFile(row.path, name=row.name) for row in self._rows.values() if row.path not in self._listed]
-        self._root = build([*self._listed.values(), *missing])
-        self._numbered = list(self._root.walk())
-        self._nodes = {node.path: node for node in self._numbered if node.path}
-        fill(self._root, self._rows)
-        self.endResetModel()
+        self._root, self._nodes = Node("", "", folder=True), {}
+        for listed in (*self._listed.values(), *missing):
+            head, _, name = listed.path.rpartition("/")
+            node = self._nodes[listed.path] = Node(listed.path, listed.name or name, listed.note)
+            (self._root if listed.name else self._folder(head)).children.append(node)
+        self._root.fill(self._rows)
+        self.removeRows(0, self.rowCount())
+        self._root.place(self.invisibleRootItem())
 
-    def _changed(self, parent: QModelIndex = NONE) -> None:
-        """Say that the cells of every level may differ."""
-        count = self.rowCount(parent)
-        if not count:
-            return
-        self.dataChanged.emit(self.index(0, 0, parent), self.index(count - 1, REGIONS, parent))
-        for child in self.node(parent).children:
-            if child.folder:
-                self._changed(self.createIndex(child.row, 0, child.ident))
+    def _folder(self, path: str) -> Node:
+        if path and path not in self._nodes:
+            head, _, name = path.rpartition("/")
+            self._nodes[path] = Node(path, name, folder=True)
+            self._folder(head).children.append(self._nodes[path])
+        return self._nodes[path] if path else self._root
+
+    def _say_changed(self) -> None:
+        for parent in (QModelIndex(), *(node.index() for node in self._nodes.values() if node.folder)):
+            if count := self.rowCount(parent):
+                self.dataChanged.emit(self.index(0, 0, parent), self.index(count - 1, REGIONS, parent))
 
     def set_kind(self, kind: Kind) -> None:
         if kind is not self._kind:
             self._kind = kind
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, SCORE, REGIONS)
-            self._changed()
-
-    def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:
-        children = self.node(parent).children
-        if not (0 <= row < len(children) and 0 <= column < COLUMNS):
-            return QModelIndex()
-        return self.createIndex(row, column, children[row].ident)
-
-    def parent(self, child: Index = NONE) -> QModelIndex:  # type: ignore[override]
-        above = self.node(child).parent
-        if above is None or above.parent is None:
-            return QModelIndex()
-        return self.createIndex(above.row, 0, above.ident)
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        # Only the first column has children: so Qt's own test of models asks it.
-        return len(self.node(parent).children) if parent.column() <= 0 else 0
-
-    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        return COLUMNS
+            self._say_changed()
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -288,6 +230,7 @@ class ProjectTree(QTreeView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, uniformRowHeights=True, indentation=14, expandsOnDoubleClick=True)
         self.setAccessibleName("Project files")
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.files = ProjectModel(self)
         self.setModel(self.files)
         # Kept: where only Qt knew the delegate, the collector of cycles crashed on the tree.
@@ -332,7 +275,8 @@ class ProjectTree(QTreeView):
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         # A tree that is built anew forgets what was unfolded.
-        before = self._open_folders()
+        folders = self.files.folders_with_regions()
+        before = [path for path in folders if self.isExpanded(self.files.index_of(path))]
         self.files.set_rows(rows)
         for path in before:
             self.expand(self.files.index_of(path))
@@ -348,10 +292,6 @@ class ProjectTree(QTreeView):
             self.setCurrentIndex(index)
             self._quiet = False
             self.scrollTo(index)
-
-    def _open_folders(self) -> list[str]:
-        folders = self.files.folders_with_regions()
-        return [path for path in folders if self.isExpanded(self.files.index_of(path))]
 
     def _unfold_regions(self) -> None:
         folders = self.files.folders_with_regions()

@@ -57,35 +57,22 @@ def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
 T = TypeVar("T")
 OVERVIEW, TRACE, COMPARISON, FIGURES = LANES = "overview", "trace", "comparison", "figures"
 """A slow look at the whole run, or at several, never holds up the trace of a region."""
-SHORTEST_PAUSE = 300
-"""Milliseconds between two looks at the database."""
-RETRY_PAUSE = 3000
-"""Milliseconds until a database that could not be read is tried again."""
-ABSENT = -1
-"""Stands for the change count of a file that is not there."""
-IDLE_LOOK = 3.0
-"""Seconds after which runs are read even without a commit: a killed process commits nothing."""
+SHORTEST_PAUSE = 300  # milliseconds between two looks at the database
+RETRY_PAUSE = 3000  # milliseconds until a database that could not be read is tried again
+ABSENT = -1  # stands for the change count of a file that is not there
+IDLE_LOOK = 3.0  # seconds after which runs are read even without a commit: a killed process commits nothing
 
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """What the window looks at; each of its parts shows this, and nothing of what was looked at before.
+    """What the window looks at; each of its parts shows this, and nothing of what was looked at before."""
 
-    Attributes:
-        database: ids of runs, items and samples are ids in this file.
-        project: the folder that is open, or that the run was made on; it need not be on this machine.
-        run: None where there is none, and until it is known which one.
-        item: of that run; its row may still have to be read.
-        sample: of that item.
-        file: what the code shows: a file of the project, or one of its history.
-    """
-
-    database: Path | None = None
-    project: Path | None = None
-    run: int | None = None
-    item: int | None = None
-    sample: int | None = None
-    file: str = ""
+    database: Path | None = None  # ids of runs, items and samples are ids in this file
+    project: Path | None = None  # the folder that is open, or that the run was made on; it need not be on this machine
+    run: int | None = None  # None where there is none, and until it is known which one
+    item: int | None = None  # of that run; its row may still have to be read
+    sample: int | None = None  # of that item
+    file: str = ""  # what the code shows: a file of the project, or one of its history
 
     def same_run(self, other: LookedAt) -> bool:
         return (self.database, self.run) == (other.database, other.run)
@@ -298,18 +285,13 @@ def read_trace(item_id: int, reader: Reader) -> Trace:
 
 
 class Inspection(QObject):
-    """Holds what is looked at (`looked_at`) and what was last read of it.
+    """Holds what is looked at (`looked_at`) and what was last read of it."""
 
-    `moved(before, now)` carries two LookedAt, at once, before anything is read; then `overview_changed` an Overview,
-    `run_chosen` the RunRow when another run is shown, `trace_changed` a Trace or None, `item_chosen` an ItemRow or None
-    before its samples are read.
-    """
-
-    moved = Signal(object, object)
-    overview_changed = Signal(object)
-    run_chosen = Signal(object)
-    item_chosen = Signal(object)
-    trace_changed = Signal(object)
+    moved = Signal(object, object)  # two LookedAt, before and now, at once: before anything is read
+    overview_changed = Signal(object)  # an Overview
+    run_chosen = Signal(object)  # the RunRow when another run is shown
+    item_chosen = Signal(object)  # an ItemRow or None, before its samples are read
+    trace_changed = Signal(object)  # a Trace or None
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -576,8 +558,7 @@ class Inspection(QObject):
         self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
 
 
-SHORTEST_REST = 500
-"""Milliseconds between two readings."""
+SHORTEST_REST = 500  # milliseconds between two readings
 
 
 class Rereading(QObject):

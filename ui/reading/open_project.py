@@ -20,14 +20,11 @@ CHECKED = "checked project"
 
 
 class OpenProject(QObject):
-    """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices).
+    """The project that is open; `has_history`: it is under git."""
 
-    `lent` carries path and text of one file that is wanted before all are read. `has_history`: it is under git.
-    """
-
-    opened = Signal(object)
-    absent = Signal(object)
-    lent = Signal(str, str)
+    opened = Signal(object)  # the Codebase
+    absent = Signal(object)  # the folder that could not be read; its reason goes to the notices
+    lent = Signal(str, str)  # path and text of one file that is wanted before all are read
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -29,13 +29,10 @@ from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
 from rtc_inspector.ui.presenters import presenter, provenance, recites, scored_against, sign
 from rtc_inspector.ui.report.svg import drawn
 
-MOST_TESTS = 3
-"""Failing tests shown of one reconstruction; the others are counted."""
-MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000
-"""Of a failing test's message; a cut is said."""
+MOST_TESTS = 3  # failing tests shown of one reconstruction; the others are counted
+MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000  # of a failing test's message; a cut is said
 NO_WORDS = "(the model answered without a word)"
-UNCOUNTED = frozenset({"infrastructure"})
-"""Outcomes that are no fault of the model."""
+UNCOUNTED = frozenset({"infrastructure"})  # outcomes that are no fault of the model
 
 
 @dataclass(frozen=True)
@@ -151,10 +148,8 @@ def _marked(cell: Cell | None) -> Markup:
     return Markup("").join([*parts, escape(cell.text[at:])])
 
 
-SHOWN = 20
-"""Regions in each of the two lists, halved until the page is small enough."""
-LARGEST = 4_900_000
-"""Bytes of a page."""
+SHOWN = 20  # regions in each of the two lists, halved until the page is small enough
+LARGEST = 4_900_000  # bytes of a page
 
 
 def write_report(reader: Reader, run_id: int, out: Path) -> None:

@@ -18,11 +18,9 @@ from rtc_inspector.core.types import Estimate
 WIDTH, HEIGHT, SQUARE = 1000, 280, 460
 """Of a drawing; the page scales it. A scatter is square, for its axes often are of one kind."""
 LEFT, RIGHT, TOP, BOTTOM = 54, 14, 22, 40
-COLOURS = 6
+COLOURS = 6  # different colours of lines before they begin again; `--c0` and so on in the style sheet
 DASHES = ("", "6 4", "2 3", "8 3 2 3")  # as STROKES
-"""Different colours of lines before they begin again; `--c0` and so on in the style sheet."""
-LETTER = 6.2
-"""Width of a letter, about: no browser is at hand that would measure words."""
+LETTER = 6.2  # width of a letter, about: no browser is at hand that would measure words
 _CLASSES: dict[Tone, str] = {"": "", "good": "pass", "bad": "notpass", "warn": "muted", "muted": "muted"}
 _DOT = '<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}"><title>{}</title></circle>'
 _SPOT = '<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" fill-opacity=".35" stroke="{}"><title>{}</title></circle>'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -21,18 +20,7 @@ from rtc_inspector.core.settings.setting import described as settings_in
 from rtc_inspector.core.source.directives import holds_directives
 from rtc_inspector.core.source.notebook import is_episodes, is_notebook
 from rtc_inspector.core.types import Span
-from rtc_inspector.ui.background.coordinator import (
-    Coordinator,
-    Job,
-    RunState,
-    checked,
-    described,
-    new_run,
-    probed,
-    probed_alone,
-    resumed_run,
-    tried_run,
-)
+from rtc_inspector.ui.background.coordinator import Coordinator, Job, RunState, job
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText, from_error
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
@@ -53,16 +41,13 @@ CHOSEN = (*SETTINGS, "task", "model", "endpoint", "backward_model", "backward_en
 
 
 class RunControl(QObject):
-    """`started` carries the id of a run that began; `progressed` a Progress; `batch` every batch of events.
+    """Starts, holds and ends this window's own work."""
 
-    `adopted` carries the settings that the next run starts with, when they changed.
-    """
-
-    started = Signal(int)
-    progressed = Signal(object)
-    batch = Signal(object)
+    started = Signal(int)  # id of a run that began
+    progressed = Signal(object)  # a Progress
+    batch = Signal(object)  # every batch of events
     ended = Signal()
-    adopted = Signal(object)
+    adopted = Signal(object)  # the settings that the next run starts with, when they changed
 
     def __init__(self, gateway: Gateway, remembered: Remembered, notices: NoticeBar) -> None:
         super().__init__(notices)
@@ -126,8 +111,8 @@ class RunControl(QObject):
     def _for_task(self, settings: RunSettings, name: str) -> RunSettings:
         """Return the settings with the defaults of another task, as far as the project's file has none of its own."""
         changed = configured(settings, name)
-        kept = {path: value for path, value in self.file.settings.items() if path in SETTINGS}
-        return with_values(changed, {p: v for p, v in kept.items() if value_of(changed, p) != value_of(settings, p)})
+        kept = ((path, value) for path, value in self.file.settings.items() if path in SETTINGS)
+        return with_values(changed, {p: v for p, v in kept if value_of(changed, p) != value_of(settings, p)})
 
     def fit_task(self, *, code: bool, history: bool, benchmark: str = "") -> Mapping[str, str]:
         """Take up another task where the one of the last project makes no sense in this one.
@@ -181,7 +166,7 @@ class RunControl(QObject):
         if place is None:
             return False
         self.database = place[1]
-        return self._begin(partial(new_run, settings, *place), A_RUN, place[0])
+        return self._begin(job("many:start", settings, place[0], database=place[1]), A_RUN, place[0])
 
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
@@ -198,22 +183,25 @@ class RunControl(QObject):
 
     def resume(self, run_id: int, database: Path, project: Path) -> bool:
         self.database = database
-        return self._begin(partial(resumed_run, run_id, database), A_RUN, project)
+        return self._begin(job("many:resume", run_id, database=database), A_RUN, project)
 
     def measure(self, project: Path, settings: RunSettings) -> bool:
-        return self._begin(partial(tried_run, settings, project), A_TRIAL, project)
+        """Try how fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
+        return self._begin(job("estimate:try_pace", settings, project), A_TRIAL, project)
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
-        job = partial(described, run_id, item_id, text, self._remembered.annotator, database)
-        return self._besides(job, OWN_WORDS, database)
+        given = run_id, item_id, text, self._remembered.annotator
+        return self._besides(job("by_hand:describe", *given, database=database), OWN_WORDS, database)
 
     def check(self, project: Path, path: str, span: Span) -> bool:
-        return self._besides(partial(checked, project, path, span, self.settings.oracle), A_CHECK)
+        return self._besides(job("by_hand:check", project, path, span, self.settings.oracle), A_CHECK)
 
     def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
+        """Make the round trip on selected code, beside a stored run's regions or in a run of its own."""
+        work = job("by_hand:probe", run_id, path, span, database=database)
         if run_id is None:
-            return self._besides(partial(probed_alone, self.settings, project, path, span, database), A_PROBE, database)
-        return self._besides(partial(probed, run_id, path, span, database), A_PROBE, database)
+            work = job("by_hand:probe_alone", self.settings, project, path, span, database=database)
+        return self._besides(work, A_PROBE, database)
 
     def _end(self) -> None:
         self._beside = False
@@ -234,15 +222,15 @@ class RunControl(QObject):
         """Return the project of the run at work; None while there is none, or while something else is at work."""
         return self._about if self.busy and self._at_work == A_RUN else None
 
-    def _begin(self, job: Job, name: str, project: Path | None) -> bool:
+    def _begin(self, work: Job, name: str, project: Path | None) -> bool:
         if self.busy:
             return False
         # First, for whoever hears that something is at work asks what it is.
         self._at_work, self._about = name, project
-        return self.coordinator.begin(job)
+        return self.coordinator.begin(work)
 
-    def _besides(self, job: Job, name: str, database: Path | None = None) -> bool:
-        if not self._begin(job, name, self._project):
+    def _besides(self, work: Job, name: str, database: Path | None = None) -> bool:
+        if not self._begin(work, name, self._project):
             remedy = "Stop it, or wait for its end, then try again."
             self._notices.report(UserError(f"{self.what_is_at_work}.", remedy), BUSY)
             return False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QHeaderView, QMenu, QWidget
 
@@ -85,14 +86,11 @@ class RunModel(ListedRows):
 
     def set_runs(self, runs: Sequence[RunRow]) -> None:
         self._runs = sorted(runs, key=lambda run: -run.id)
-        self._arrange()
+        self.filter(self._words)
 
-    def set_words(self, words: str) -> None:
-        self._words = words
-        self._arrange()
-
-    def _arrange(self) -> None:
+    def filter(self, words: str) -> None:
         self.beginResetModel()
+        self._words = words
         # What is searched is what is read in the row, e.g. `finished qwen`.
         self.shown = [run for run in self._runs if has_words(" ".join(_cells(run)), self._words)]
         self.endResetModel()
@@ -163,21 +161,19 @@ WHOLE = ("Task", "Score", "Lift")  # columns as wide as what they hold
 
 
 class RunsDialog(QDialog):
-    """`opened` and `resumed` carry a run's id; `renamed` and `noted` also the text; `hidden` and `restored` an id.
-
-    `compared` and `audited` carry the ids of the selected runs, the oldest first; only the second takes a single one.
+    """The runs of a database, and what can be done with them.
 
     A deleted run stays in the database and is listed under "Deleted" until it is brought back.
     """
 
-    opened = Signal(int)
-    resumed = Signal(int)
-    compared = Signal(object)
-    audited = Signal(object)
-    renamed = Signal(int, str)
-    noted = Signal(int, str)
-    hidden = Signal(int)
-    restored = Signal(int)
+    opened = Signal(int)  # run
+    resumed = Signal(int)  # run
+    compared = Signal(object)  # ids of the selected runs, the oldest first
+    audited = Signal(object)  # the same; one will do
+    renamed = Signal(int, str)  # run and its new name
+    noted = Signal(int, str)  # run and its new notes
+    hidden = Signal(int)  # run
+    restored = Signal(int)  # run
 
     def __init__(self, runs: Sequence[RunRow], current: int | None, parent: QWidget) -> None:
         super().__init__(parent)
@@ -192,7 +188,42 @@ class RunsDialog(QDialog):
         self.bin.setCheckable(True)
         self.notes = RunNotes()
         self.runs.set_runs(runs)
-        self._build()
+        self.words.textChanged.connect(self._filter)
+        view = self.table
+        view.setModel(self.runs)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        widths(view, *WIDTHS)
+        for name in WHOLE:
+            view.horizontalHeader().setSectionResizeMode(HEADINGS.index(name), QHeaderView.ResizeMode.ResizeToContents)
+        view.selectionModel().currentRowChanged.connect(self._offer)
+        view.selectionModel().selectionChanged.connect(self._offer)
+        view.doubleClicked.connect(lambda _: self._go_on(self.opened))
+        self.runs.modelReset.connect(self._show_names)
+        self._show_names()
+        several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
+        for button, act, tip in (
+            (self.open_button, partial(self._go_on, self.opened), ""),
+            (self.resume_button, partial(self._go_on, self.resumed), ""),
+            (self.compare_button, partial(self._go_on, self.compared, 2), several),
+            (
+                self.audit_button,
+                partial(self._go_on, self.audited, 1),
+                "Which similarity could stand in for the tests of the selected runs",
+            ),
+            (self.delete_button, self._delete, "Take the run out of the list (Delete); it can be brought back"),
+            (self.undo_button, self._undo, "Bring back the run that was deleted last (Ctrl+Z)"),
+        ):
+            button.clicked.connect(lambda _=False, act=act: act())
+            button.setToolTip(tip)
+        self.open_button.setDefault(True)
+        self.open_button.setProperty("role", "primary")
+        self.notes.renamed.connect(self._rename)
+        self.notes.noted.connect(self._note)
+        self.bin.toggled.connect(self._show_list)
+        bind(view, "Delete", self._delete, "Delete run")
+        bind(view, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
+        bind(view, "Ctrl+Z", self._undo, "Undo delete")
         close = push("Close", "", self.reject)
         at_left = (self.delete_button, self.undo_button, self.bin)
         at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
@@ -217,45 +248,11 @@ class RunsDialog(QDialog):
             self.table.selectionModel().setCurrentIndex(self.runs.index(at, 0), how | flag.Rows)
         self.compare_button.setFocus()
 
-    def _build(self) -> None:
-        self.words.textChanged.connect(self._filter)
-        table = self.table
-        table.setModel(self.runs)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        widths(table, *WIDTHS)
-        for name in WHOLE:
-            table.horizontalHeader().setSectionResizeMode(HEADINGS.index(name), QHeaderView.ResizeMode.ResizeToContents)
-        table.selectionModel().currentRowChanged.connect(self._offer)
-        table.selectionModel().selectionChanged.connect(self._offer)
-        table.doubleClicked.connect(self._open)
-        self.runs.modelReset.connect(self._show_names)
-        self._show_names()
-        several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
-        for button, act, tip in (
-            (self.open_button, self._open, ""),
-            (self.resume_button, self._resume, ""),
-            (self.compare_button, self._compare, several),
-            (self.audit_button, self._audit, "Which similarity could stand in for the tests of the selected runs"),
-            (self.delete_button, self._delete, "Take the run out of the list (Delete); it can be brought back"),
-            (self.undo_button, self._undo, "Bring back the run that was deleted last (Ctrl+Z)"),
-        ):
-            button.clicked.connect(act)
-            button.setToolTip(tip)
-        self.open_button.setDefault(True)
-        self.open_button.setProperty("role", "primary")
-        self.notes.renamed.connect(self._rename)
-        self.notes.noted.connect(self._note)
-        self.bin.toggled.connect(self._show_list)
-        bind(self.table, "Delete", self._delete, "Delete run")
-        bind(self.table, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
-        bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
-
     def _show_names(self) -> None:
         self.table.setColumnHidden(HEADINGS.index("Name"), not any(run.name for run in self.runs.shown))
 
     def _filter(self, words: str) -> None:
-        self.runs.set_words(words)
+        self.runs.filter(words)
         self._select(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
@@ -340,34 +337,17 @@ class RunsDialog(QDialog):
         self.notes.keep()
         super().done(result)
 
-    def _open(self) -> None:
-        run = self._chosen()
-        if run is not None:
-            # The dialog goes first: what opens the run wants the focus in the window.
-            self.accept()
-            self.opened.emit(run.id)
-
     def _selected(self) -> list[int]:
         rows = self.table.selectionModel().selectedRows()
         return sorted(self.runs.shown[row.row()].id for row in rows)
 
-    def _compare(self) -> None:
-        chosen = self._selected()
-        if len(chosen) > 1:
+    def _go_on(self, tell: SignalInstance, least: int = 0) -> None:
+        """Tell of the current run, or of all that are selected if they are at `least` so many."""
+        run, chosen = self._chosen(), self._selected()
+        if run is not None and len(chosen) >= least:
+            # The dialog goes first: what opens the run wants the focus in the window.
             self.accept()
-            self.compared.emit(chosen)
-
-    def _audit(self) -> None:
-        chosen = self._selected()
-        if chosen:
-            self.accept()
-            self.audited.emit(chosen)
-
-    def _resume(self) -> None:
-        run = self._chosen()
-        if run is not None:
-            self.accept()
-            self.resumed.emit(run.id)
+            tell.emit(chosen if least else run.id)
 
 
 RUNS_IN_MENU = 12

@@ -99,21 +99,11 @@ def _served(endpoint: EndpointSettings, left: threading.Event) -> list[str]:
     return [each.name for each in models_at(endpoint, heed)]
 
 
-def _ask_path(parent: QWidget, folder: bool) -> str:
-    if folder:
-        return QFileDialog.getExistingDirectory(parent, "Choose a folder with model files, at any depth")
-    kinds = "GGUF models (*.gguf);;All files (*)"
-    return QFileDialog.getOpenFileName(parent, "Choose a model file", "", kinds)[0]
-
-
 class ModelList(QObject):
-    """Fills both model boxes and keeps what is chosen in the run settings.
+    """Fills both model boxes and keeps what is chosen in the run settings."""
 
-    `problem_found(words)` when a chosen file cannot be used, `problem_gone` when every chosen one can.
-    """
-
-    problem_found = Signal(str)
-    problem_gone = Signal()
+    problem_found = Signal(str)  # words on a chosen file that cannot be used
+    problem_gone = Signal()  # every chosen one can be used
 
     def __init__(self, gateway: Gateway, control: RunControl, remembered: Remembered, bar: TopBar) -> None:
         super().__init__(bar)
@@ -136,19 +126,18 @@ class ModelList(QObject):
 
         A file that no run could use is refused with a notice; of one that is used `then` hears.
         """
+
+        def take(checked: None) -> None:
+            self._remembered.add_model(path)
+            self._choose(str(path), backward)
+            self.search()
+            then()
+
         if path.is_dir():
             self._remembered.add_model(path)
             self.search()
         else:
-            self._gateway.submit(
-                "model file", partial(check_file, path), partial(self._take_file, path, backward, then)
-            )
-
-    def _take_file(self, path: Path, backward: bool, then: Callable[[], object], checked: None) -> None:
-        self._remembered.add_model(path)
-        self._choose(str(path), backward)
-        self.search()
-        then()
+            self._gateway.submit("model file", partial(check_file, path), take)
 
     def ask_endpoint(self, known: EndpointSettings | None) -> EndpointSettings | None:
         # Brings HTTP along, which no window needs to open.
@@ -234,7 +223,11 @@ class ModelList(QObject):
         elif asked == DOWNLOAD:
             self.ask_download("", backward)
         else:
-            path = _ask_path(window, folder=asked == FOLDER)
+            kinds = "GGUF models (*.gguf);;All files (*)"
+            if asked == FOLDER:
+                path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
+            else:
+                path, _ = QFileDialog.getOpenFileName(window, "Choose a model file", "", kinds)
             if path:
                 self.add(Path(path), backward)
 

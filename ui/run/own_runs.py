@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import PaceRow, RunRow
 from rtc_inspector.core.types import Codebase, Item, Span
 from rtc_inspector.ui.background.coordinator import RunState
+from rtc_inspector.ui.code.selecting import QUEUED
 from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
@@ -84,14 +86,8 @@ class RunQueue(QObject):
         self._begun: QueuedRun | None = None
         self.runs: list[QueuedRun] = []
         for data in remembered.queue():
-            self._restore(data)
-
-    def _restore(self, data: object) -> None:
-        try:
-            self.runs.append(QueuedRun.from_json(self._number(), data))  # type: ignore[arg-type]
-        # Written by another version, or by hand.
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return
+            with suppress(ValueError, TypeError, KeyError, AttributeError):  # of another version, or written by hand
+                self.runs.append(QueuedRun.from_json(self._number(), data))  # type: ignore[arg-type]
 
     def add(self, project: Path, database: Path, settings: RunSettings, run_id: int | None = None) -> QueuedRun:
         run = QueuedRun(self._number(), project, database, settings, run_id)
@@ -144,13 +140,10 @@ PAUSE = 200  # milliseconds between the end of a run and the next one, in which 
 
 
 class Queueing(QObject):
-    """Begins runs: now, or when those before them have ended, well or not.
+    """Begins runs: now, or when those before them have ended, well or not."""
 
-    `state_changed` says that the queue is held or goes on; `began` carries the QueuedRun whose turn came.
-    """
-
-    state_changed = Signal()
-    began = Signal(object)
+    state_changed = Signal()  # the queue is held or goes on
+    began = Signal(object)  # the QueuedRun whose turn came
 
     def __init__(self, control: RunControl, remembered: Remembered, offers: OfferBar) -> None:
         """Take up the queue of the last time, held, and offer to go on with it."""
@@ -250,7 +243,11 @@ class Queueing(QObject):
             return
         words = "Resume" if len(left) == 1 else f"Resume all {len(left)}"
         choices: list[Answer] = [(words, self._resume_all), ("All runs…", self._show_all), ("Not now", self._decline)]
-        self._offers.offer(Offer(UNFINISHED, _unfinished_words(left), choices))
+        run, others = left[0], counted(len(left) - 1, "earlier run")
+        text = f"Run {run.id} on {run.project_name} with {run.model_name} did not finish: "
+        text += f"{run.items_complete} of {run.items_expected} done"
+        text += "." if len(left) == 1 else f"; {others} did not either."
+        self._offers.offer(Offer(UNFINISHED, text, choices))
 
     def _decline(self) -> None:
         if self._unfinished_in is not None:
@@ -304,14 +301,6 @@ class Queueing(QObject):
     def _set_held(self, held: bool) -> None:
         self.held = held and bool(self.queue.runs)
         self.state_changed.emit()
-
-
-def _unfinished_words(runs: Sequence[RunRow]) -> str:
-    run = runs[0]
-    wanted = run.items_expected
-    done = f"{run.items_complete} of {wanted} done"
-    text = f"Run {run.id} on {run.project_name} with {run.model_name} did not finish: {done}"
-    return f"{text}." if len(runs) == 1 else f"{text}; {counted(len(runs) - 1, 'earlier run')} did not either."
 
 
 HELD = "The queue waits. Nothing begins until you press “Go on”."
@@ -378,9 +367,7 @@ class QueueDialog(QDialog):
 
 
 class OwnRun(QObject):
-    """Joins run and queue of one window with its bars and views. `resume_asked(id)` for the stopped run on show."""
-
-    resume_asked = Signal(int)
+    """Joins run and queue of one window with its bars and views."""
 
     def __init__(
         self,
@@ -403,10 +390,7 @@ class OwnRun(QObject):
         self._paces: Sequence[PaceRow] = ()
         self._there: int | None = None  # how many items there are to draw from, as far as that is known
         coordinator = control.coordinator
-        parts.bar.pause_asked.connect(coordinator.toggle_pause)
-        parts.bar.stop_asked.connect(coordinator.stop)
         parts.bar.task.chosen.connect(control.choose_task)
-        parts.status.queue_asked.connect(self.show_queue)
         control.started.connect(self._show_started)
         control.adopted.connect(self._show_task)
         control.progressed.connect(self._show_progress)
@@ -422,13 +406,13 @@ class OwnRun(QObject):
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
-        queueing.began.connect(self._say_began)
+        began = "Next in the queue: {}."
+        queueing.began.connect(lambda run: parts.notices.say(NoticeText(began.format(run.title), everywhere=True)))
         project.opened.connect(lambda _: self._ask_paces())
         for signal in (project.opened, control.adopted):
             signal.connect(lambda _: self._count_items())
         for signal in (inspection.overview_changed, control.adopted, coordinator.state_changed):
             signal.connect(lambda _: self._offer_run())
-        parts.bar.resume_asked.connect(self._ask_resume)
         self._show_task(control.settings)
         self._count_queue()
 
@@ -507,9 +491,6 @@ class OwnRun(QObject):
         self._parts.bar.show_state(state)
         self._parts.status.show_state(state, self._control.coordinator.run_id, elsewhere)
 
-    def _say_began(self, run: QueuedRun) -> None:
-        self._parts.notices.say(NoticeText(f"Next in the queue: {run.title}.", everywhere=True))
-
     # ---- a project without a run
 
     def _ask_paces(self) -> None:
@@ -537,10 +518,6 @@ class OwnRun(QObject):
     def _set_paces(self, paces: Sequence[PaceRow]) -> None:
         self._paces = paces
         self._offer_run()
-
-    def _ask_resume(self) -> None:
-        if self._inspection.run is not None:
-            self.resume_asked.emit(self._inspection.run.id)
 
     def _offer_run(self) -> None:
         """Have one button that goes on, with what it costs, where a project has no run and none is at work."""
@@ -575,7 +552,7 @@ class ByHand(QObject):
     ) -> None:
         super().__init__(control)
         self._control, self._inspection, self._project, self._browsing = control, inspection, project, browsing
-        self._own, self._selecting = parts.roundtrip.own, parts.code.selecting
+        self._own, self._selecting, self._bar = parts.roundtrip.own, parts.code.selecting, parts.code.probe_bar
         self._then: tuple[str, int, int] | None = None
         self._then_project: Path | None = None
         parts.roundtrip.description_written.connect(self.describe)
@@ -603,7 +580,7 @@ class ByHand(QObject):
         if self._control.checks:
             # Of two that were asked for meanwhile the last is meant.
             self._then, self._then_project = (path, start, end), self._inspection.looked_at.project
-            self._selecting.say_queued()
+            self._bar.say(QUEUED)
             return
         # A run on another project, or one whose task draws no code, has no place for it: it gets a run of its own.
         fits = run is not None and run.project_root == str(codebase.root) and task(run.task).source.selected

@@ -27,12 +27,9 @@ Found = tuple[Path, int, str, tuple[int, int] | None]
 
 
 class Recorded(QObject):
-    """Opens the recorded run, and leaves it for this window's own. `left` when another database is looked at again.
+    """Opens the recorded run, and leaves it for this window's own."""
 
-    `before`: the database that was open before, where runs are stored; None while another one than the recorded is.
-    """
-
-    left = Signal()
+    left = Signal()  # another database is looked at again
 
     def __init__(
         self,
@@ -47,7 +44,7 @@ class Recorded(QObject):
         self._folder, self._gateway, self._inspection, self._browsing = folder, gateway, inspection, browsing
         self._control, self._offers = control, parts.offers
         self._telling: tuple[int, int] | None = None
-        self.before: Path | None = None
+        self.before: Path | None = None  # the database that was open, where runs are stored; None while it is again
         self._name, self._stays, self._wrote = "", False, False
         control.batch.connect(self._take)
         inspection.moved.connect(self._move)

@@ -7,13 +7,13 @@ from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
-from rtc_inspector.core.kinds import TASKS, Kind, article, for_words, project_of
+from rtc_inspector.core.kinds import TASKS, article, for_words, project_of
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.settings import OracleSettings, RunSettings
@@ -24,13 +24,14 @@ from rtc_inspector.ui.run.control import RunControl
 from rtc_inspector.ui.run.models import ModelList
 from rtc_inspector.ui.shell.fields import error_words, form, show_modal
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.style.controls import DIALOG, column, field, label
+from rtc_inspector.ui.style.controls import DIALOG, called, column, field, label
 from rtc_inspector.ui.style.fonts import write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from rtc_inspector.core.oracle.environment import Standing
 
+T = TypeVar("T")
 LINES = 4  # height of what is written, and of the tests
 WIDE = 620
 
@@ -62,7 +63,17 @@ class WordsDialog(QDialog):
         standard = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
         self.run = self.buttons.button(standard.Ok)
-        self._prepare(kind)
+        for box, name in ((self.words, kind.noun.capitalize()), (self.tests, "Tests")):
+            called(box, name, role="field").setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
+        write_fixed(self.header, 9)
+        write_fixed(self.tests, 9)
+        self.problem.hide()
+        called(self.run, tip="Write programs from it, as a run of its own (Ctrl+Return)", role="primary").setText("Run")
+        self.run.setShortcut("Ctrl+Return")
+        self.words.textChanged.connect(self._offer)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        self._offer()
         rows = form()
         rows.addRow(kind.noun.capitalize(), self.words)
         rows.addRow("Function", self.header)
@@ -74,24 +85,6 @@ class WordsDialog(QDialog):
     @property
     def written(self) -> Written:
         return Written(self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip())
-
-    def _prepare(self, kind: Kind) -> None:
-        self.words.setAccessibleName(kind.noun.capitalize())
-        self.tests.setAccessibleName("Tests")
-        for box in (self.words, self.tests):
-            box.setProperty("role", "field")
-            box.setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
-        write_fixed(self.header, 9)
-        write_fixed(self.tests, 9)
-        self.problem.hide()
-        self.run.setText("Run")
-        self.run.setProperty("role", "primary")
-        self.run.setShortcut("Ctrl+Return")
-        self.run.setToolTip("Write programs from it, as a run of its own (Ctrl+Return)")
-        self.words.textChanged.connect(self._offer)
-        self.buttons.accepted.connect(self._accept)
-        self.buttons.rejected.connect(self.reject)
-        self._offer()
 
     def _offer(self) -> None:
         self.run.setEnabled(bool(self.words.toPlainText().strip()))
@@ -112,12 +105,10 @@ TOO_SLOW = "Not one sample came within a minute: a run of this size takes very l
 
 
 class Starting(QObject):
-    """Opens the dialogs over one window. `start_asked` when a run is to begin with what was settled there,
-    `words_written(settings)` when one is to begin on an item that the user wrote in words.
-    """
+    """Opens the dialogs over one window."""
 
-    start_asked = Signal()
-    words_written = Signal(object)
+    start_asked = Signal()  # with what was settled there
+    words_written = Signal(object)  # settings of a run on an item that the user wrote in words
 
     def __init__(
         self, window: QWidget, control: RunControl, inspection: Inspection, project: OpenProject, models: ModelList
@@ -196,7 +187,8 @@ class Starting(QObject):
 
     def _tell_progress(self, progress: Progress) -> None:
         if self._measuring and self._dialog is not None:
-            self._dialog.show_measuring(f"Measuring: {progress.stage}{_place(progress)}.")
+            place = f", {progress.done} of {progress.total}" if progress.total > 1 else ""
+            self._dialog.show_measuring(f"Measuring: {progress.stage}{place}.")
 
     def _take_pace(self, answer: object) -> None:
         if not self._measuring:
@@ -221,35 +213,28 @@ class Starting(QObject):
     # ---- what the tests' environment lacks
 
     def _check(self, dialog: RunDialog, settings: OracleSettings) -> None:
-        root = self._project.root
-        if root is None:
-            return
-
         def show(standing: Standing) -> None:
             dialog.say_environment(standing.said, bool(standing.missing), standing.by_command)
 
-        self._gateway.submit(CHECK, partial(_standing, root, settings), show, partial(self._fail_check, dialog, False))
+        if self._project.root is not None:
+            self._ask(dialog, partial(_standing, self._project.root, settings), show, can_be_tried=False)
 
     def _try(self, dialog: RunDialog, settings: OracleSettings) -> None:
-        root = self._project.root
-        if root is None:
-            return
-
         def show(words: str) -> None:
             dialog.say_environment(words, can_be_tried=True)
 
-        work = partial(_tried, root, settings, lambda: self._dialog is not dialog)
-        self._gateway.submit(CHECK, work, show, partial(self._fail_check, dialog, True))
+        if self._project.root is not None:
+            work = partial(_tried, self._project.root, settings, lambda: self._dialog is not dialog)
+            self._ask(dialog, work, show, can_be_tried=True)
 
-    def _fail_check(self, dialog: RunDialog, can_be_tried: bool, error: Exception) -> None:
-        if isinstance(error, InspectorError):
-            dialog.say_environment(error_words(error), bad=True, can_be_tried=can_be_tried)
-        else:
-            self._gateway.failed.emit(error)
+    def _ask(self, dialog: RunDialog, work: Callable[[], T], show: Callable[[T], None], can_be_tried: bool) -> None:
+        def fail(error: Exception) -> None:
+            if isinstance(error, InspectorError):
+                dialog.say_environment(error_words(error), bad=True, can_be_tried=can_be_tried)
+            else:
+                self._gateway.failed.emit(error)
 
-
-def _place(progress: Progress) -> str:
-    return f", {progress.done} of {progress.total}" if progress.total > 1 else ""
+        self._gateway.submit(CHECK, work, show, fail)
 
 
 def _standing(root: Path, settings: OracleSettings) -> Standing:

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
-    QLabel,
     QMenu,
     QPlainTextEdit,
     QProgressBar,
@@ -31,11 +31,13 @@ from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.shell.fields import Choice, ChoiceBox, window_words
 from rtc_inspector.ui.shell.search import SearchField
 from rtc_inspector.ui.style.controls import (
+    ElidedLabel,
     PushButton,
     breakable,
     button,
     called,
     column,
+    discard,
     give_role,
     label,
     on_ground,
@@ -253,18 +255,13 @@ class OfferBar(QFrame):
 
     def _show(self) -> None:
         for each in self.buttons:
-            self._row.removeWidget(each)
-            # Out of sight at once; deleted by the loop, for one of them is just being clicked.
-            each.hide()
-            each.deleteLater()
+            discard(each)
         self.buttons = []
         self.setVisible(bool(self.offers) and not self._held)
         if self.offers:
-            self.text.setText(breakable(self.offers[0].text))
-            self._fill(self.offers[0])
-
-    def _fill(self, offer: Offer) -> None:
-        for place, (words, act) in enumerate(offer.choices):
+            offer = self.offers[0]
+            self.text.setText(breakable(offer.text))
+        for place, (words, act) in enumerate(offer.choices if self.offers else ()):
             button = PushButton(words)
             button.setAccessibleName(f"{words}: {offer.text}")
             button.setProperty("role", "" if place else "primary")
@@ -299,7 +296,10 @@ def run_summary(run: RunRow | None) -> str:
         parts.append("provisional")
     if run.items_dropped:
         parts.append(f"{run.items_dropped} dropped")
-    return " · ".join([*parts, *([f"“{_short(run.name)}”"] if run.name and run.name not in parts else []), run.models])
+    if run.name and run.name not in parts:
+        name = run.name if len(run.name) <= LONGEST_NAME else f"{run.name[: LONGEST_NAME - 1].rstrip()}…"
+        parts.append(f"“{name}”")
+    return " · ".join([*parts, run.models])
 
 
 def run_details(run: RunRow) -> str:
@@ -324,10 +324,6 @@ def _score(run: RunRow, measure: Measure) -> str:
     return f"{measure.title} {score(run.scores.get(measure.name, NOTHING), sign=measure.lowest < 0)}"
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
-
-
 def score(value: Estimate, sign: bool = False) -> str:
     """Return a score with its interval."""
     if value.value is None:
@@ -346,33 +342,20 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-class ElidedLabel(QLabel):
-    """A line that ends in dots where it has no room; its text stays whole."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        elided = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        if elided == self.text():
-            super().paintEvent(event)
-        else:
-            QPainter(self).drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, elided)
-
-
 class StatusLine(QWidget):
-    """Left the run that is shown; right this window's own run, and how many wait (`queue_asked` when clicked)."""
-
-    queue_asked = Signal()
+    """Left the run that is shown; right this window's own run, and how many wait."""
 
     def __init__(self) -> None:
         super().__init__()
         on_ground(self, "status")
-        self.summary, self.state, self.pace = ElidedLabel(run_summary(None)), label(), label(role="muted")
+        self.summary, self.state, self.pace = ElidedLabel(), label(), label(role="muted")
         self.bar, self.queue = called(QProgressBar(textVisible=False), "Progress"), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
         self._run: RunRow | None = None
         self._own: int | None = None
         self._elsewhere = ""
-        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setText(run_summary(None))
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.summary.setAccessibleDescription("Run that is shown")
@@ -382,7 +365,6 @@ class StatusLine(QWidget):
         self.state.hide()
         self.queue.setProperty("role", "in-line")
         self.queue.setToolTip("Look at the queue of runs")
-        self.queue.clicked.connect(self.queue_asked)
         parts = (self.state, self.summary, self.pace, self.bar, self.queue)
         margins = SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2
         row(*parts, margins=margins, spacing=SPACE + 4, owner=self, grows=self.summary)
@@ -472,9 +454,6 @@ class TopBar(QWidget):
 
     run_asked = Signal()
     resume_asked = Signal()
-    pause_asked = Signal()
-    stop_asked = Signal()
-    settings_asked = Signal()
 
     def __init__(self, menu: QMenu, runs: QMenu) -> None:
         """`menu` opens from the button at the left, `runs` from the one beside the search field."""
@@ -490,9 +469,9 @@ class TopBar(QWidget):
         self._fresh = QMenu(self)
         self._fresh.addAction("New run").triggered.connect(lambda: self.run_asked.emit())
         self._state, self._resumes = RunState.IDLE, ""
-        self.pause = button("", "Pause", self.pause_asked.emit, flat=False)
-        self.stop = button("", "Stop; the run can be resumed", self.stop_asked.emit, flat=False, icon="stop")
-        self.settings = button("", "Run settings", self.settings_asked.emit, flat=False, icon="settings")
+        self.pause = button("", "Pause", flat=False)
+        self.stop = button("", "Stop; the run can be resumed", flat=False, icon="stop")
+        self.settings = button("", "Run settings", flat=False, icon="settings")
         self.search = SearchField()
         self.project.box.setPlaceholderText("None open")
         self.offer_tasks({}, next(iter(TASKS)))
@@ -516,7 +495,8 @@ class TopBar(QWidget):
             (self.backward, 17, 480),
         ):
             if widest == WHOLE:
-                box.show_whole()
+                box.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+                box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
             else:
                 # Names of models may be longer than any window: the bar shares out what room there is.
                 box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

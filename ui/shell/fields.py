@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMessageBox,
-    QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
@@ -32,6 +31,7 @@ from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import described
 from rtc_inspector.ui.style.controls import column, give_role, label, row
+from rtc_inspector.ui.style.fonts import keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
 FIELD = 28  # pixels of a field of one line
@@ -126,6 +126,13 @@ def say(line: QLabel, words: str, bad: bool = False) -> None:
     give_role(line, "bad" if bad else "muted")
 
 
+def say_in(dialog: QDialog, line: QLabel, words: str, bad: bool = False) -> None:
+    """Show words as `say` does, in a dialog that is then as high as they need, and on the screen."""
+    say(line, words, bad)
+    dialog.adjustSize()
+    keep_on_screen(dialog)
+
+
 def indent(box: QAbstractSpinBox) -> None:
     """Let a number begin where the text of other fields does; a style sheet does not reach it."""
     field = box.findChild(QLineEdit)
@@ -193,11 +200,6 @@ class ChoiceBox(QWidget):
             self.box.insertSeparator(self.box.count())
             self.box.addItems(self._others)
         self._show_value()
-
-    def show_whole(self) -> None:
-        """Show entries whole, never shortened: they are few and short."""
-        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
     def choose(self, value: str) -> None:
         self.value = value

@@ -101,8 +101,7 @@ class AgreementDialog(QDialog):
         lines = [self.head.text(), self.counts.text()]
         for sheet in (self.modes, self.pairs, self.confusion):
             if sheet.isVisibleTo(self):
-                cells = _cells(sheet)
-                lines += ["", "\t".join(cells.heads), *("\t".join(c.text for c in row) for row, _ in cells.shown)]
+                lines += ["", _cells(sheet).as_text()]
         return "\n".join(lines)
 
 

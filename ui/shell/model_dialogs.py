@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QPlainTextEdit,
-    QProgressBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QProgressBar, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
 from rtc_inspector.core.kinds import counted
@@ -25,7 +18,7 @@ from rtc_inspector.core.models.remote import Served
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
 from rtc_inspector.core.settings.setting import described, value_of
 from rtc_inspector.ui.background.gateway import Errand, Gateway
-from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say
+from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say_in
 from rtc_inspector.ui.shell.setting_fields import field_of
 from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, field, label
 from rtc_inspector.ui.style.fonts import keep_on_screen, write_fixed
@@ -45,10 +38,7 @@ class DownloadDialog(QDialog):
     def __init__(
         self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None, wanted: str = ""
     ) -> None:
-        """`endpoint`: of the hub, unless the environment names it.
-
-        `wanted`: what stands in the field at first.
-        """
+        """`endpoint`: of the hub, unless the environment names it. `wanted`: what stands in the field at first."""
         super().__init__(parent)
         self.setWindowTitle("Download a model")
         self._gateway, self._endpoint = gateway, endpoint
@@ -60,9 +50,6 @@ class DownloadDialog(QDialog):
         self.go = PushButton("Download")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
-        self._prepare()
-
-    def _prepare(self) -> None:
         self.name.setCursorPosition(0)
         self.name.returnPressed.connect(self._begin)
         self.bar.setAccessibleName("Progress of the download")
@@ -121,9 +108,7 @@ class DownloadDialog(QDialog):
         self._say(error_words(error), bad=True)
 
     def _say(self, words: str, bad: bool = False) -> None:
-        say(self.said, words, bad)
-        self.adjustSize()
-        keep_on_screen(self)
+        say_in(self, self.said, words, bad)
 
 
 WORDS = (
@@ -139,7 +124,7 @@ class EndpointDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Model server")
         start = endpoint or EndpointSettings("")
-        self._known, self._gateway, self._left = start, gateway, threading.Event()
+        self._gateway, self._left = gateway, threading.Event()
         self.address = field("Address of the server", "http://127.0.0.1:8080/v1", start.address)
         self.key = field("Environment variable that holds the key", "none", start.key_variable)
         self.model, self.list = QComboBox(editable=True), PushButton("List")
@@ -149,11 +134,7 @@ class EndpointDialog(QDialog):
         self.said = label(WORDS, "muted", wrap=True)
         self.trial, self.report = PushButton("Try"), QPlainTextEdit(readOnly=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self._prepare()
-        self._lay_out()
-
-    def _prepare(self) -> None:
-        self.model.setCurrentText(self._known.model)
+        self.model.setCurrentText(start.model)
         self.model.setAccessibleName("Model of the server")
         line = self.model.lineEdit()
         if line is not None:
@@ -171,8 +152,6 @@ class EndpointDialog(QDialog):
         self.buttons.addButton(self.trial, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-
-    def _lay_out(self) -> None:
         rows = form()
         rows.addRow("Address", self.address)
         rows.addRow("Key in variable", self.key)
@@ -256,6 +235,4 @@ class EndpointDialog(QDialog):
             raise Cancelled
 
     def _say(self, words: str, bad: bool = False) -> None:
-        say(self.said, words, bad)
-        self.adjustSize()
-        keep_on_screen(self)
+        say_in(self, self.said, words, bad)

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFormLayout,
-    QListWidget,
-    QListWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QWidget
 
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import with_values
@@ -190,20 +183,16 @@ class ModelOptions:
             self._add_other(NamedModel(endpoint=endpoint), ticked=True)
             self._fit_others()
 
-    def _series(self) -> SeriesSettings | None:
-        items = [self.others.item(row) for row in range(self.others.count())]
-        ticked = [each.data(Qt.ItemDataRole.UserRole) for each in items if each.checkState() is Qt.CheckState.Checked]
-        first = NamedModel(self._settings.model, self._settings.endpoint)
-        models = tuple(dict.fromkeys([first, *ticked]))
-        return SeriesSettings(models, self.cross.isChecked()) if len(models) > 1 else None
-
     def add_memory(self, form: QFormLayout) -> None:
         form.addRow("", self.memory)
         self._form = form
         self._tell()
 
     def settings(self, settings: RunSettings) -> RunSettings:
-        mine, series = self._settings, self._series()
+        mine, items = self._settings, [self.others.item(row) for row in range(self.others.count())]
+        ticked = [each.data(Qt.ItemDataRole.UserRole) for each in items if each.checkState() is Qt.CheckState.Checked]
+        models = tuple(dict.fromkeys([NamedModel(mine.model, mine.endpoint), *ticked]))
+        series = SeriesSettings(models, self.cross.isChecked()) if len(models) > 1 else None
         crossed = series is not None and series.cross  # then every model writes, whichever was chosen to
         return replace(
             settings,
@@ -245,7 +234,11 @@ class ModelOptions:
         backward = forward if settings.one_model else self._headers.get(backward_value(settings))
         box = self._fields["generation.prompt_style"].box
         if isinstance(box, QComboBox):
-            box.setItemText(0, _automatic(forward, backward))
+            from rtc_inspector.core.models.styles import expected_style  # loaded with the engine
+
+            describes = expected_style(forward).forward if forward else "chat"
+            writes = expected_style(backward).backward if backward else "chat"
+            box.setItemText(0, f"Automatic: {describes}" + (f", {writes} for the code" if writes != describes else ""))
         # One model in both roles is loaded once.
         loaded = (forward, None if settings.one_model else backward)
         self._tell_memory([header for header in loaded if header is not None])
@@ -260,14 +253,6 @@ class ModelOptions:
             words.append(f"{idle.problem} {idle.remedy}")
         say(self.memory, " ".join(words), bad)
         self._form.setRowVisible(self.memory, bool(headers))
-
-
-def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
-    from rtc_inspector.core.models.styles import expected_style  # loaded with the engine
-
-    describes = expected_style(forward).forward if forward else "chat"
-    writes = expected_style(backward).backward if backward else "chat"
-    return f"Automatic: {describes}" + (f", {writes} for the code" if writes != describes else "")
 
 
 def _name(path: str, endpoint: EndpointSettings | None) -> str:

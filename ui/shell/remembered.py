@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -22,8 +22,48 @@ FIRST_REGIONS = 20
 SCALES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent of the usual size
 
 
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """A value kept as text under a key, read by `read`; what is not there reads as an empty text."""
+
+    def __init__(self, key: str, read: Callable[[str], T]) -> None:
+        self._key, self._read = key, read
+
+    def __get__(self, owner: Remembered, of: type) -> T:
+        return self._read(owner.text(self._key))
+
+    def __set__(self, owner: Remembered, value: T) -> None:
+        owner.keep_text(self._key, ("yes" if value else "") if isinstance(value, bool) else str(value))
+
+
+def _scale(text: str) -> int:
+    return int(text) if text.isdecimal() and int(text) in SCALES else 100
+
+
+def _points(text: str) -> float:
+    with suppress(ValueError):
+        return float(text)
+    return 0.0
+
+
+def _annotator(text: str) -> str:
+    """Return the name, else that of who is logged in; empty where nobody knows."""
+    with suppress(OSError, KeyError, ImportError):
+        return text or getpass.getuser()
+    return ""
+
+
 class Remembered:
     """Typed access to QSettings; an unreadable value counts as absent."""
+
+    theme = Kept("theme", lambda text: text or "system")
+    scale = Kept("scale", _scale)
+    code_points = Kept("code_points", _points)  # 0 for the usual size
+    toured = Kept("toured", lambda text: text == "yes")
+    goes_on = Kept("goes_on", lambda text: text == "yes")
+    annotator = Kept("annotator", _annotator)
 
     def __init__(self, settings: QSettings, folder: Path | None = None, bundles: Path | None = None) -> None:
         """Keep things in `settings`; `folder` holds files of the user's own, `bundles` those that were unpacked."""
@@ -32,53 +72,8 @@ class Remembered:
         self.bundles = bundles or self.folder / "bundles"
 
     @property
-    def theme(self) -> str:
-        return self._text("theme") or "system"
-
-    @theme.setter
-    def theme(self, choice: str) -> None:
-        self._settings.setValue("theme", choice)
-
-    @property
-    def scale(self) -> int:
-        value = self._text("scale")
-        return int(value) if value.isdecimal() and int(value) in SCALES else 100
-
-    @scale.setter
-    def scale(self, scale: int) -> None:
-        self._settings.setValue("scale", str(scale))
-
-    @property
-    def code_points(self) -> float:
-        """Return the size of the code font in points; 0 for the usual size."""
-        try:
-            return float(self._text("code_points") or 0)
-        except ValueError:
-            return 0.0
-
-    @code_points.setter
-    def code_points(self, points: float) -> None:
-        self._settings.setValue("code_points", str(points))
-
-    @property
-    def toured(self) -> bool:
-        return self._text("toured") == "yes"
-
-    @toured.setter
-    def toured(self, toured: bool) -> None:
-        self._settings.setValue("toured", "yes" if toured else "")
-
-    @property
     def place(self) -> str:
         return self._settings.fileName()
-
-    @property
-    def annotator(self) -> str:
-        return self._text("annotator") or _account()
-
-    @annotator.setter
-    def annotator(self, name: str) -> None:
-        self._settings.setValue("annotator", name)
 
     def projects(self) -> list[Path]:
         return [path for path in self._paths("projects") if path.exists()]
@@ -117,7 +112,7 @@ class Remembered:
 
     def run_settings(self) -> RunSettings:
         try:
-            return RunSettings.from_json(json.loads(self._text("run")))
+            return RunSettings.from_json(json.loads(self.text("run")))
         except (ValueError, TypeError, AttributeError):
             return RunSettings(regions=FIRST_REGIONS)
 
@@ -139,14 +134,6 @@ class Remembered:
         self._keep("queue", list(runs))
         self._settings.sync()
 
-    @property
-    def goes_on(self) -> bool:
-        return self._text("goes_on") == "yes"
-
-    @goes_on.setter
-    def goes_on(self, goes_on: bool) -> None:
-        self._settings.setValue("goes_on", "yes" if goes_on else "")
-
     def is_declined(self, database: Path, run_id: int) -> bool:
         return [str(database), run_id] in self._list("declined")
 
@@ -161,14 +148,17 @@ class Remembered:
     def keep_state(self, key: str, state: QByteArray) -> None:
         self._settings.setValue(f"window/{key}", state)
 
-    def _text(self, key: str) -> str:
+    def text(self, key: str) -> str:
         # An INI file gives every value back as text, other stores as what it was.
         value = self._settings.value(key, "")
         return value if isinstance(value, str) else ""
 
+    def keep_text(self, key: str, text: str) -> None:
+        self._settings.setValue(key, text)
+
     def _json(self, key: str) -> Any:
         with suppress(ValueError):
-            return json.loads(self._text(key))
+            return json.loads(self.text(key))
 
     def _list(self, key: str) -> list[Any]:
         values = self._json(key)
@@ -183,10 +173,3 @@ class Remembered:
     def _add(self, key: str, path: Path) -> None:
         paths = [path, *(each for each in self._paths(key) if each != path)][:RECENT]
         self._keep(f"recent/{key}", [str(each) for each in paths])
-
-
-def _account() -> str:
-    """Return the name of who is logged in; empty where nobody knows."""
-    with suppress(OSError, KeyError, ImportError):
-        return getpass.getuser()
-    return ""

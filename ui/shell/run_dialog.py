@@ -51,19 +51,13 @@ FEWEST, MOST = 5, 100  # regions it is preset to have: fewer tell nothing, and m
 
 
 class RunDialog(QDialog):
-    """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults.
+    """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults."""
 
-    `measure_asked(settings)`: try how fast such a run goes, and say so with `set_paces`; `stop_asked`: no longer.
-    `served_asked(endpoints)`: offer with `models.add_served` what these servers have.
-    `check_asked(settings)`: say with `say_environment` what the environment of the tests lacks.
-    `try_asked(settings)`: run the tests with these settings, and say with `say_environment` what came of it.
-    """
-
-    measure_asked = Signal(object)
-    stop_asked = Signal()
-    check_asked = Signal(object)
-    try_asked = Signal(object)
-    served_asked = Signal(object)
+    measure_asked = Signal(object)  # settings: try how fast such a run goes, and say so with `set_paces`
+    stop_asked = Signal()  # measure no longer
+    check_asked = Signal(object)  # settings: say with `say_environment` what the tests' environment lacks
+    try_asked = Signal(object)  # settings: run the tests, and say with `say_environment` what came of it
+    served_asked = Signal(object)  # endpoints: offer with `models.add_served` what these servers have
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -36,7 +36,8 @@ from PySide6.QtWidgets import (
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.project_search import Hit, Hits, search
+from rtc_inspector.ui.code.blocks import Position, SourceText
+from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.style.controls import FilterField, called, column, label
 from rtc_inspector.ui.style.fonts import fixed_font, open_at
 from rtc_inspector.ui.style.icons import icon
@@ -152,8 +153,8 @@ class SearchField(QLineEdit):
         self.setPlaceholderText("Go to…  Ctrl+K")
         self.setAccessibleName("Go to a file, a region, an edit or a command")
         self.setMinimumWidth(150)
-        self._places: Callable[[], Find] = lambda: lambda words: []
-        self._find: Find = self._places()
+        self.places: Callable[[], Find] = lambda: lambda words: []
+        self._find: Find = self.places()
         # A popup of Qt would take the focus from the field in which one types.
         self.popup = called(QFrame(self, Qt.WindowType.ToolTip), role="popup")
         self.list = called(QListView(self.popup, uniformItemSizes=True), "Places to go to")
@@ -174,16 +175,13 @@ class SearchField(QLineEdit):
         self._icon.paint(painter, SPACE, (self.height() - ICON) // 2, ICON, ICON)
         painter.end()
 
-    def set_source(self, places: Callable[[], Find]) -> None:
-        self._places = places
-
     def enter(self) -> None:
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusInEvent(event)
-        self._find = self._places()
+        self._find = self.places()
         # Who clicks wants to type; who came by key is shown at once where one can go.
         if event.reason() is Qt.FocusReason.ShortcutFocusReason:
             self._search(self.text())
@@ -236,6 +234,69 @@ class SearchField(QLineEdit):
 
 
 KEY = "project search"
+MOST_HITS = 2_000  # places found at most; more are not read by anybody
+ROOM = 200  # characters of a line that are kept, the match among them
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One match. `line` from 0; `column` and `length` in UTF-16 units of the line; `start` in `shown`."""
+
+    path: str
+    line: int
+    column: int
+    length: int
+    shown: str
+    start: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was found; `more`: there is more than is listed."""
+
+    found: tuple[Hit, ...]
+    files: int
+    more: bool = False
+
+
+def search(files: Sequence[SourceFile], words: str, given_up: Callable[[], bool]) -> Hits:
+    """Return every place of `words`, in file order; capitals count only if there are any. Ends once `given_up()`."""
+    found: list[Hit] = []
+    paths: set[str] = set()
+    fold = words == words.lower()
+    for file in files:
+        if given_up():
+            break
+        for hit in _in_file(file, words, fold):
+            # One more than is listed is looked for, so that it can be said that there are more.
+            if len(found) == MOST_HITS:
+                return Hits(tuple(found), len(paths), more=True)
+            found.append(hit)
+            paths.add(file.path)
+    return Hits(tuple(found), len(paths))
+
+
+def _in_file(file: SourceFile, words: str, fold: bool) -> Iterator[Hit]:
+    text = file.text.lower() if fold else file.text
+    at = text.find(words) if words else -1
+    if at < 0:
+        return
+    source = SourceText(file.text if len(text) == len(file.text) else text)  # some letters grow when folded
+    while at >= 0:
+        yield _hit(file.path, source, at, len(words))
+        at = text.find(words, at + len(words))
+
+
+def _hit(path: str, source: SourceText, at: int, size: int) -> Hit:
+    place = source.position(at)
+    line = source.line(place.line)
+    before = at - source.offset(Position(place.line, 0))
+    lead = len(line) - len(line.lstrip())
+    cut = max(lead, before - ROOM // 2) if before >= lead else 0
+    shown = line[cut : cut + ROOM]
+    length = units(source.text[at : at + size])
+    return Hit(path, place.line, place.column, length, shown, before - cut, size)
 
 
 class _HitRow(FoundRow):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
-from rtc_inspector.ui.style.controls import PushButton, called, column, label, on_ground, push, row
+from rtc_inspector.ui.style.controls import PushButton, called, column, label, on_ground, row
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
@@ -26,12 +26,8 @@ WIDEST = 620  # pixels for text of the usual size; longer lines read badly
 
 
 class Welcome(QWidget):
-    """`folder_asked`, `database_asked`, `demo_asked`, `recorded_asked`, and `project_chosen` for a recent one."""
+    """What to begin with, as buttons; `project_chosen` for a recent one."""
 
-    folder_asked = Signal()
-    database_asked = Signal()
-    demo_asked = Signal()
-    recorded_asked = Signal()
     project_chosen = Signal(object)
 
     def __init__(self, recent: Sequence[Path]) -> None:
@@ -43,19 +39,17 @@ class Welcome(QWidget):
         hint = label("…or drop a project folder, a GGUF file or a database of runs here", "drop")
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         hint.setMinimumHeight(DROP)
-        folder = called(push("Open folder…", "", self.folder_asked.emit), role="primary")
-        self.setFocusProxy(folder)
-        demo = push("Try the demo", "", self.demo_asked.emit)
-        recorded = push("See a recorded run", "", self.recorded_asked.emit)
-        database = push("Open database…", "", self.database_asked.emit)
+        names = "Open folder…", "Try the demo", "See a recorded run", "Open database…"
+        self.folder, self.demo, self.recorded, self.database = (called(PushButton(each), each) for each in names)
+        self.folder.setProperty("role", "primary")
+        self.setFocusProxy(self.folder)
         title, text = label(TITLE, "title", wrap=True), label(TEXT, "muted", wrap=True)
         self._page = QWidget()
         inner = QVBoxLayout(self._page)
         inner.setSpacing(SPACE * 2)
         inner.addStretch(2)
-        inner.addLayout(
-            column(title, text, row(folder, demo, recorded, database, None), hint, self.recent, spacing=SPACE * 2)
-        )
+        buttons = row(self.folder, self.demo, self.recorded, self.database, None)
+        inner.addLayout(column(title, text, buttons, hint, self.recent, spacing=SPACE * 2))
         inner.addStretch(3)
         margins = SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2
         around = row(None, self._page, None, margins=margins, owner=self)
@@ -66,16 +60,12 @@ class Welcome(QWidget):
         self._page.setMaximumWidth(grown(self, WIDEST))
 
     def _link(self, root: Path) -> QPushButton:
-        link = called(PushButton(f"{root.name}   {_end_of(root.parent)}"), role="flat", name=f"Open project {root}")
-        link.setToolTip(str(root))
+        path = str(root.parent)
+        path = path if len(path) <= LONGEST else f"…{path[-LONGEST:]}"
+        link = called(PushButton(f"{root.name}   {path}"), f"Open project {root}", tip=str(root), role="flat")
         link.setStyleSheet("text-align: left;")
         link.clicked.connect(lambda: self.project_chosen.emit(root))
         return link
-
-
-def _end_of(folder: Path) -> str:
-    path = str(folder)
-    return path if len(path) <= LONGEST else f"…{path[-LONGEST:]}"
 
 
 WIDTH = 340

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from importlib.resources import files
 from string import Template
 
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from rtc_inspector.ui.style.fonts import INTERFACE_POINTS, grow_fixed, interface_font
 from rtc_inspector.ui.style.icons import icon_path
-from rtc_inspector.ui.style.theme import DARK, LIGHT, PROPERTY, Theme, mix
+from rtc_inspector.ui.style.theme import DARK, LIGHT, PROPERTY, Role, Theme, mix
 
 CHOICES = ("system", "light", "dark")
 SMALL, JUDGED, LARGE = 8, 10.5, 11  # points of captions and of titles
@@ -91,9 +90,8 @@ class Appearance(QObject):
 def stylesheet(theme: Theme, growth: float = 1.0) -> str:
     """Return the application's style sheet in this theme. `growth` of texts that have a size of their own."""
     template = files("rtc_inspector.resources").joinpath("themes", "window.qss").read_text("utf-8")
-    roles = [each.name for each in fields(theme) if each.name not in {"name", "tokens"}]
     return Template(template).substitute(
-        {role: getattr(theme, role) for role in roles},
+        {name: theme.role(name) for name, each in vars(Theme).items() if isinstance(each, Role)},
         thumb=mix(theme.muted, theme.surface, 0.45),
         disabled=mix(theme.muted, theme.surface, 0.6),
         accent_hover=mix(theme.text, theme.accent, 0.12),
@@ -111,30 +109,20 @@ def palette(theme: Theme) -> QPalette:
     """Return the colours of what the style draws by itself (check boxes, text cursors, links) in this theme."""
     colours = QPalette()
     role = QPalette.ColorRole
-    for which, colour in {
-        role.Window: theme.background,
-        role.WindowText: theme.text,
-        role.Base: theme.surface,
-        role.AlternateBase: theme.gutter,
-        role.Text: theme.text,
-        role.Button: theme.raised,
-        role.ButtonText: theme.text,
-        role.BrightText: theme.bad,
-        role.ToolTipBase: theme.raised,
-        role.ToolTipText: theme.text,
-        role.PlaceholderText: theme.muted,
-        role.Highlight: theme.selection,
-        role.HighlightedText: theme.text,
-        role.Accent: theme.accent,
-        role.Link: theme.accent,
-        role.LinkVisited: theme.accent,
-        role.Light: theme.raised,
-        role.Midlight: theme.raised,
-        role.Mid: theme.border,
-        role.Dark: theme.border,
-        role.Shadow: theme.background,
-    }.items():
-        colours.setColor(which, QColor(colour))
+    for colour, *used in (
+        (theme.background, role.Window, role.Shadow),
+        (theme.surface, role.Base),
+        (theme.gutter, role.AlternateBase),
+        (theme.raised, role.Button, role.ToolTipBase, role.Light, role.Midlight),
+        (theme.border, role.Mid, role.Dark),
+        (theme.text, role.WindowText, role.Text, role.ButtonText, role.ToolTipText, role.HighlightedText),
+        (theme.bad, role.BrightText),
+        (theme.muted, role.PlaceholderText),
+        (theme.selection, role.Highlight),
+        (theme.accent, role.Accent, role.Link, role.LinkVisited),
+    ):
+        for which in used:
+            colours.setColor(which, QColor(colour))
     # The style draws disabled text itself, out of this group of the palette.
     faded = QColor(mix(theme.muted, theme.surface, 0.6))
     for which in (role.WindowText, role.Text, role.ButtonText):

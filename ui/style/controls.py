@@ -9,6 +9,7 @@ from typing import TypeVar
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -16,8 +17,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSplitter,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -45,8 +48,7 @@ FOCUS_RING = (
 )
 """Style of read-only texts; the link colour is the theme's accent."""
 
-TYPING_PAUSE = 120
-"""Milliseconds without a key until words are looked for: each key by itself would search a long list."""
+TYPING_PAUSE = 120  # milliseconds without a key until words are looked for: each key by itself would search a long list
 
 LONGEST_WORD = 40  # characters; paths are broken at their slashes anyhow
 MARK = "\u200b"  # a space of no width, at which Qt may break a line
@@ -60,11 +62,7 @@ def breakable(text: str) -> str:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
     """Return a plain-text label of a style sheet role."""
-    line = QLabel(text)
-    line.setTextFormat(Qt.TextFormat.PlainText)
-    line.setWordWrap(wrap)
-    if role:
-        line.setProperty("role", role)
+    line = called(QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap), role=role)
     if selectable:
         line.setTextInteractionFlags(SELECTABLE)
     return line
@@ -103,11 +101,12 @@ class ElidedLabel(QLabel):
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
         # Shortened when it is drawn, so that the label itself still has all of it for copying and screen readers.
         text = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
-        painter.drawText(self.contentsRect(), self.alignment().value, text)
+        if text == self.text():
+            super().paintEvent(event)
+        else:
+            QPainter(self).drawText(self.contentsRect(), self.alignment().value, text)
 
 
 Widget = TypeVar("Widget", bound=QWidget)
@@ -126,9 +125,7 @@ def called(widget: Widget, name: str = "", *, tip: str = "", role: str = "") -> 
 
 def field(name: str, hint: str = "", text: str = "") -> QLineEdit:
     """Return a line to type in; `name` is for screen readers, `hint` stands there while it is empty."""
-    line = QLineEdit(text, placeholderText=hint)
-    line.setAccessibleName(name)
-    return line
+    return called(QLineEdit(text, placeholderText=hint), name)
 
 
 class FilterField(QLineEdit):
@@ -154,13 +151,15 @@ def has_words(text: str, words: str) -> bool:
     return all(word in text for word in words.lower().split())
 
 
-def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
-    """Return a button; `tip` is also what screen readers say, `icon` names a file of ours."""
-    widget = QToolButton()
+def button(
+    text: str, tip: str, run: Callable[[], object] = lambda: None, *, flat: bool = True, icon: str = ""
+) -> QToolButton:
+    """Return a button; `tip` is also what screen readers say, `icon` names a file of ours.
+
+    Without `run` it has an action of the window for what it does.
+    """
+    widget = called(QToolButton(), tip, tip=tip, role="flat" if flat else "")
     widget.setText(text)
-    widget.setToolTip(tip)
-    widget.setAccessibleName(tip)
-    widget.setProperty("role", "flat" if flat else "")
     if icon:
         widget.setIcon(icons.icon(icon))
     # `clicked` says whether the button is down: `run` must not take that for an argument of its own.
@@ -184,20 +183,15 @@ class PushButton(QPushButton):
 
 def push(text: str, tip: str, run: Callable[[], object]) -> PushButton:
     """Return a button; `tip` is also what screen readers say."""
-    widget = PushButton(text)
-    widget.setToolTip(tip)
-    widget.setAccessibleName(tip or text)
+    widget = called(PushButton(text), tip or text, tip=tip)
     widget.clicked.connect(lambda: run())
     return widget
 
 
 def switch(text: str, tip: str, on: bool = False) -> QToolButton:
     """Return a button that stays down."""
-    widget = QToolButton()
+    widget = called(QToolButton(), f"{text}: {tip}", tip=tip, role="flat")
     widget.setText(text)
-    widget.setToolTip(tip)
-    widget.setAccessibleName(f"{text}: {tip}")
-    widget.setProperty("role", "flat")
     widget.setCheckable(True)
     widget.setChecked(on)
     return widget
@@ -218,13 +212,9 @@ class MenuButton(QToolButton):
     """A button that opens a menu."""
 
     def __init__(self, text: str, tip: str) -> None:
-        super().__init__()
+        super().__init__(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setText(text)
-        self.setToolTip(tip)
-        self.setAccessibleName(tip)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setProperty("role", "flat")
-        self.setMenu(QMenu(self))
+        called(self, tip, tip=tip, role="flat").setMenu(QMenu(self))
 
     def offer(self, words: str, act: Callable[[], object]) -> None:
         self.menu().addAction(words).triggered.connect(lambda: act())
@@ -289,6 +279,23 @@ def split(
     return splitter
 
 
+def stacked(*parts: QWidget) -> QStackedWidget:
+    """Return widgets in one place, of which the first is on show."""
+    stack = QStackedWidget()
+    for part in parts:
+        stack.addWidget(part)
+    return stack
+
+
+def scrolled(part: QWidget) -> QScrollArea:
+    """Return a widget that is scrolled where it has no room, by what stands in it: the frame takes no focus."""
+    area = QScrollArea(widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(part)
+    return area
+
+
 def on_ground(widget: QWidget, role: str) -> None:
     """Paint a widget on the ground that the style sheet has for a role, which Qt does for its own kinds alone."""
     widget.setProperty("role", role)
@@ -307,8 +314,7 @@ class Section(QWidget):
     def __init__(self, title: str, content: QWidget, right: QWidget | None = None) -> None:
         super().__init__()
         on_ground(self, "surface")
-        self.heading = QLabel(title)
-        self.heading.setProperty("role", "heading")
+        self.heading = called(QLabel(title), role="heading")
         self.heading.setBuddy(content)
         parts = (self.heading, None, right) if right is not None else (self.heading, None)
         head = row(*parts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE // 2))
@@ -390,9 +396,8 @@ class Flow(QLayout):
         return self._sizes
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
-        around = self.contentsMargins()
-        inner = QRect(0, 0, width - around.left() - around.right(), 0)
-        return self._place(inner, move=False) + around.top() + around.bottom()
+        inner = QRect(0, 0, width, 0).marginsRemoved(self.contentsMargins())
+        return self._place(inner, move=False) - inner.height()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         sizes = [size for _, size, _ in self._measured()]

@@ -40,7 +40,8 @@ def interface_font(points: float = INTERFACE_POINTS) -> QFont:
 def fixed_font(points: float = CODE_POINTS) -> QFont:
     """Return the font for code, prompts and answers, so many times larger as all text is now."""
     font = _first(FIXED, QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(points * _growth())
+    app = QCoreApplication.instance()
+    font.setPointSizeF(points * float((app.property(GROWTH) if app is not None else None) or 1.0))
     font.setFixedPitch(True)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font
@@ -69,11 +70,6 @@ def grow_fixed(growth: float) -> None:
         points = widget.property(FIXED_POINTS)
         if points is not None:
             widget.setFont(fixed_font(points))
-
-
-def _growth() -> float:
-    app = QCoreApplication.instance()
-    return float(app.property(GROWTH) or 1.0) if app is not None else 1.0
 
 
 STRETCH = QHeaderView.ResizeMode.Stretch
@@ -146,14 +142,9 @@ class TextSize(QObject):
         view.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() is QEvent.Type.FontChange:
-            self._follow()
-        return False
-
-    def _follow(self) -> None:
         now = growth(self._view)
-        if now == self._growth:
-            return
+        if event.type() is not QEvent.Type.FontChange or now == self._growth:
+            return False
         ratio, self._growth = now / self._growth, now
         header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()
         sections = [each for each in range(header.count()) if header.sectionResizeMode(each) != STRETCH]
@@ -164,6 +155,7 @@ class TextSize(QObject):
             header.resizeSection(section, size)
         self._set_rows()
         self.changed.emit()
+        return False
 
     def _set_rows(self) -> None:
         if self._row is not None and isinstance(self._view, QTableView):

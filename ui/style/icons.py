@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
@@ -49,18 +49,18 @@ def drawn_icon(draw: Draw) -> QIcon:
 
 def icon(name: str, role: str = "text") -> QIcon:
     """Return the icon of a file in the theme's colour of this role, faded where its button is disabled."""
-    return drawn_icon(partial(_draw_file, name, role))
+
+    def draw(painter: QPainter, rect: QRect, enabled: bool) -> None:
+        theme = current_theme()
+        colour = theme.role(role) if enabled else theme.tint(theme.muted, 0.5)
+        _renderer(name, colour).render(painter, QRectF(rect))
+
+    return drawn_icon(draw)
 
 
 def icon_path(name: str) -> str:
     """Return the file of an icon, with forward slashes as style sheets want them."""
     return str(files("rtc_inspector.resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
-
-
-def _draw_file(name: str, role: str, painter: QPainter, rect: QRect, enabled: bool) -> None:
-    theme = current_theme()
-    colour = theme.role(role) if enabled else theme.tint(theme.muted, 0.5)
-    _renderer(name, colour).render(painter, QRectF(rect))
 
 
 @cache

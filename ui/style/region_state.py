@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPolygonF
 
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import ItemRow
@@ -96,15 +96,46 @@ def tests_said(tests: Sequence[str]) -> str:
 
 
 SIZE = 14.0  # side of a mark in logical pixels
+FILLED = (RegionState.PASS, RegionState.FAIL, RegionState.RUNNING)
+STROKES: Mapping[RegionState, Sequence[Sequence[tuple[float, float]]]] = {
+    RegionState.PASS: (((-2.8, 0.2), (-0.8, 2.3), (2.9, -2.1)),),
+    RegionState.FAIL: (((-2.2, -2.2), (2.2, 2.2)), ((2.2, -2.2), (-2.2, 2.2))),
+    RegionState.UNJUDGED: (((-2.2, 0), (2.2, 0)),),
+    RegionState.DROPPED: (((-3.8, 0), (3.8, 0)),),
+}
+"""Lines in a mark: light on a filled one, else in its colour."""
 
 
 def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, size: float = SIZE) -> None:
-    """Draw the mark around `centre`."""
+    """Draw the mark around `centre`: a disc, a square for failures, or a ring, with a sign in it."""
+    colour, ground = QColor(state_colour(state)), QColor(current_theme().surface)
+    filled, dropped = state in FILLED, state is RegionState.DROPPED
+    pen = QPen(
+        colour, 2.0 if dropped else 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
+    )
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(centre)
     painter.scale(size / SIZE, size / SIZE)
-    _DRAW[state](painter, QColor(state_colour(state)), QColor(current_theme().surface))
+    painter.setPen(QPen(Qt.PenStyle.NoPen) if filled else pen)
+    painter.setBrush(QBrush(colour) if filled else QBrush())
+    if state is RegionState.FAIL:
+        painter.drawRoundedRect(QRectF(-5.5, -5.5, 11, 11), 2, 2)
+    elif not dropped:
+        radius = 6 if filled else 5.2
+        painter.drawEllipse(QPointF(0, 0), radius, radius)
+    if state is RegionState.PARTIAL:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawPie(QRectF(-5.2, -5.2, 10.4, 10.4), 90 * 16, 180 * 16)
+    elif state is RegionState.RUNNING:
+        painter.setBrush(ground)
+        painter.drawPolygon(QPolygonF([QPointF(-1.8, -2.9), QPointF(-1.8, 2.9), QPointF(3.0, 0)]))
+    if filled:
+        pen.setColor(ground)
+        painter.setPen(pen)
+    for stroke in STROKES.get(state, ()):
+        painter.drawPolyline(QPolygonF([QPointF(*at) for at in stroke]))
     painter.restore()
 
 
@@ -115,73 +146,3 @@ def mark_icon(state: RegionState) -> QIcon:
         draw_mark(painter, QRectF(rect).center(), state, rect.height() * SIZE / 16)
 
     return drawn_icon(draw)
-
-
-def _pen(colour: QColor, width: float = 1.6) -> QPen:
-    join, cap = Qt.PenJoinStyle.RoundJoin, Qt.PenCapStyle.RoundCap
-    return QPen(colour, width, Qt.PenStyle.SolidLine, cap, join)
-
-
-def _disc(painter: QPainter, colour: QColor) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawEllipse(QPointF(0, 0), 6, 6)
-
-
-def _ring(painter: QPainter, colour: QColor) -> None:
-    painter.setPen(_pen(colour))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawEllipse(QPointF(0, 0), 5.2, 5.2)
-
-
-def _pass(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    _disc(painter, colour)
-    painter.setPen(_pen(ground))
-    painter.drawPolyline(QPolygonF([QPointF(-2.8, 0.2), QPointF(-0.8, 2.3), QPointF(2.9, -2.1)]))
-
-
-def _fail(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawRoundedRect(QRectF(-5.5, -5.5, 11, 11), 2, 2)
-    painter.setPen(_pen(ground))
-    painter.drawLine(QPointF(-2.2, -2.2), QPointF(2.2, 2.2))
-    painter.drawLine(QPointF(2.2, -2.2), QPointF(-2.2, 2.2))
-
-
-def _partial(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    _ring(painter, colour)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawPie(QRectF(-5.2, -5.2, 10.4, 10.4), 90 * 16, 180 * 16)
-
-
-def _running(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    _disc(painter, colour)
-    painter.setBrush(ground)
-    painter.drawPolygon(QPolygonF([QPointF(-1.8, -2.9), QPointF(-1.8, 2.9), QPointF(3.0, 0)]))
-
-
-def _waiting(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    _ring(painter, colour)
-
-
-def _dropped(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    painter.setPen(_pen(colour, 2.0))
-    painter.drawLine(QPointF(-3.8, 0), QPointF(3.8, 0))
-
-
-def _unjudged(painter: QPainter, colour: QColor, ground: QColor) -> None:
-    _ring(painter, colour)
-    painter.drawLine(QPointF(-2.2, 0), QPointF(2.2, 0))
-
-
-_DRAW: Mapping[RegionState, Callable[[QPainter, QColor, QColor], None]] = {
-    RegionState.PASS: _pass,
-    RegionState.FAIL: _fail,
-    RegionState.PARTIAL: _partial,
-    RegionState.RUNNING: _running,
-    RegionState.WAITING: _waiting,
-    RegionState.DROPPED: _dropped,
-    RegionState.UNJUDGED: _unjudged,
-}

@@ -42,23 +42,15 @@ HEIGHT, INSET = 3, 8  # pixels of such a bar, and beside it
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell.
-
-    Attributes:
-        order: what it sorts by; None sorts by the text.
-        fraction: 0..1, drawn as a bar.
-        colour: role of its text's colour in the theme, looked up when it is painted.
-        end: aligned right, as figures are.
-        ground: gives the colour behind it.
-    """
+    """One cell."""
 
     text: str
-    order: float | str | None = None
-    colour: str = ""
+    order: float | str | None = None  # what it sorts by; None sorts by the text
+    colour: str = ""  # role of its text's colour in the theme, looked up when it is painted
     tip: str = ""
-    fraction: float | None = None
-    end: bool = False
-    ground: Callable[[], str] | None = None
+    fraction: float | None = None  # 0..1, drawn as a bar
+    end: bool = False  # aligned right, as figures are
+    ground: Callable[[], str] | None = None  # gives the colour behind it
     bold: bool = False
 
 
@@ -71,18 +63,12 @@ class Head:
 
 
 class ListedRows(QAbstractTableModel):
-    """A flat table: its rows and headings; a subclass says by `data` what the cells show.
+    """A flat table: its rows and headings; a subclass says by `data` what the cells show."""
 
-    Attributes:
-        shown: one entry a row.
-        heads, tips: of each column, its heading and what that means.
-        figures: the column from which on there are figures, aligned right.
-    """
-
-    shown: Sequence[Any] = ()
-    heads: Sequence[str] = ()
+    shown: Sequence[Any] = ()  # one entry a row
+    heads: Sequence[str] = ()  # heads, tips: of each column, its heading and what that means
     tips: Sequence[str] = ()
-    figures = 99
+    figures = 99  # the column from which on there are figures, aligned right
 
     def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
         return 0 if parent.isValid() else len(self.shown)
@@ -146,11 +132,9 @@ class CellModel(ListedRows):
         self.shown = []
         self.endResetModel()
 
-    def add_column(self, head: Head) -> None:
-        self.beginInsertColumns(QModelIndex(), len(self.heads), len(self.heads))
-        self.heads, self.tips = [*self.heads, head.text], [*self.tips, head.tip]
-        self.shown = [([*cells, Cell("")], key) for cells, key in self.shown]
-        self.endInsertColumns()
+    def as_text(self) -> str:
+        """Return headings and rows as lines, with tabs between the cells."""
+        return "\n".join(["\t".join(self.heads), *("\t".join(cell.text for cell in cells) for cells, _ in self.shown)])
 
     def key(self, row: int) -> int:
         return self.shown[row][1]
@@ -288,9 +272,7 @@ class HeatDelegate(QStyledItemDelegate):
         option.text = ""
         style = option.widget.style() if option.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        self._chip(painter, QRectF(option.rect), text, value)
-
-    def _chip(self, painter: QPainter, cell: QRectF, text: str, value: float) -> None:
+        cell = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = painter.fontMetrics().horizontalAdvance("0.00") + 16

@@ -18,9 +18,9 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.types import Codebase, Form, TestResult
 from rtc_inspector.ui.background.gateway import Turns, Work
-from rtc_inspector.ui.code.view import CodeFeed, Sampling, present_path
+from rtc_inspector.ui.code.view import Sampling, present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
-from rtc_inspector.ui.presenters import as_known, describes, diff_title, rebuilt, scored_against
+from rtc_inspector.ui.presenters import as_known, describes, rebuilt, scored_against
 from rtc_inspector.ui.project.history import HistoryFeed
 from rtc_inspector.ui.project.tree import first_code, listed_files
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
@@ -131,11 +131,7 @@ class TraceView(QObject):
         if (sample, code) == self._shown and sample is not None:
             return
         self._shown = (sample, code)
-        parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
-        before = scored_against(code, self._samples) if code is not None else None
-        title = diff_title(self._item.task, code, before) if self._item is not None and code is not None else ""
-        words = parent.text if parent is not None and describes(parent) else ""
-        self._diff.show_code(self._item, code, title, words, before)
+        self._diff.show_code(self._item, code, self._samples, described=True)
         self._show_tests(code)
         self._show_prompt(sample)
         if sample is None:
@@ -202,12 +198,9 @@ REST = 200  # milliseconds after the views show a run until its project is read:
 
 
 class Browsing(QObject):
-    """Tree, table, code, round trip and run panel over one inspection and one project.
+    """Tree, table, code, round trip and run panel over one inspection and one project."""
 
-    `settled` when they show what was read last.
-    """
-
-    settled = Signal()
+    settled = Signal()  # they show what was read last
 
     def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
         super().__init__(parts)
@@ -223,7 +216,6 @@ class Browsing(QObject):
         parts.tabs.currentChanged.connect(self._show_tab)
         self.trace = TraceView(inspection, parts)
         self._history = HistoryFeed(parts.history, project.gateway, self)
-        self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
@@ -232,8 +224,7 @@ class Browsing(QObject):
         project.opened.connect(self._show_project)
         project.lent.connect(parts.code.lend_text)
         project.absent.connect(lambda _: self._show_project(None))
-        parts.tree.file_chosen.connect(self._feed.open_file)
-        self._feed.item_asked.connect(self.choose)
+        parts.tree.file_chosen.connect(parts.code.choose_file)
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
         parts.code.file_opened.connect(inspection.note_file)
         parts.regions.item_chosen.connect(self.choose)
@@ -321,7 +312,7 @@ class Browsing(QObject):
             parts.regions.set_items(())
             parts.regions.regions.set_flags({})
             parts.tree.set_rows(())
-            self._feed.leave_run()
+            parts.code.leave_run()
             parts.code.candidates.set_sampling(None)
             self._history.set_items((), None)
             parts.status.show_run(None)
@@ -333,7 +324,7 @@ class Browsing(QObject):
             self._unread = None
             if self._project.root != now.project:
                 self._project.close()
-            self._feed.leave_project()
+            self._parts.code.leave_project()
             self._parts.tree.set_files(())
             self._history.set_project(None)
 
@@ -371,9 +362,9 @@ class Browsing(QObject):
 
     def _show_code(self, overview: Overview) -> None:
         root = Path(overview.run.project_root) if overview.run else Path()
-        self._feed.set_items(overview.items, root)
+        self._parts.code.set_items(overview.items, root)
         self._parts.code.candidates.set_sampling(_sampling(overview.run))
-        self._feed.show_some()
+        self._parts.code.show_some()
 
     def _show_run(self) -> None:
         """Show the run when somebody looks: what a tab tells of the whole run takes long to read."""
@@ -395,7 +386,7 @@ class Browsing(QObject):
 
     def _show_chosen(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
-        self._feed.show_item(item)
+        self._parts.code.show_item(item)
         self._parts.history.select(item)
 
     def _show_project_of(self, run: RunRow) -> None:
@@ -433,9 +424,9 @@ class Browsing(QObject):
         parts.show_views(codebase is not None or bool(overview and overview.run))
         item = self._inspection.item
         if item is not None:
-            self._feed.show_item(item)
+            parts.code.show_item(item)
         else:
-            self._feed.show_some(first_code(codebase) if codebase else "")
+            parts.code.show_some(first_code(codebase) if codebase else "")
 
 
 def _sampling(run: RunRow | None) -> Sampling | None:

@@ -169,14 +169,16 @@ class Guide(QObject):
             self._tour = self._preferences.tour
 
     def _step(self, shown: Highlight) -> Step:
-        about: QWidget = self._parts.tabs if shown.fails else self._parts.roundtrip
-        return Step(about, shown.title, shown.text, partial(self._point_at, shown))
+        parts = self._parts
+        about: QWidget = parts.tabs if shown.fails else parts.roundtrip
 
-    def _point_at(self, shown: Highlight) -> None:
-        self._parts.unfold_around(self._parts.tabs if shown.fails else self._parts.roundtrip)
-        if shown.fails:
-            self._parts.tabs.setCurrentWidget(self._parts.diff)
-        self._browsing.choose_sample(shown.item.id, shown.sample.id)
+        def point() -> None:
+            parts.unfold_around(about)
+            if shown.fails:
+                parts.tabs.setCurrentWidget(parts.diff)
+            self._browsing.choose_sample(shown.item.id, shown.sample.id)
+
+        return Step(about, shown.title, shown.text, point)
 
     def _whole(self, run: RunRow) -> Step:
         kind, n = task(run.task), run.headline.n

@@ -29,14 +29,10 @@ REST = 150  # milliseconds without a further sample after which code and round t
 
 
 class LabelDesk(QObject):
-    """Joins the desk of one window.
+    """Joins the desk of one window."""
 
-    `blinded(blind)`: whether whatever tells the run must be out of sight and reach;
-    `sample_shown(item_id, sample_id)`: what is labelled, to be shown in its place.
-    """
-
-    sample_shown = Signal(int, int)
-    blinded = Signal(bool)
+    sample_shown = Signal(int, int)  # item and sample that are labelled, to be shown in their place
+    blinded = Signal(bool)  # whether whatever tells the run must be out of sight and reach
 
     def __init__(
         self,

@@ -43,16 +43,16 @@ class OpenMenus:
             self._open_project(Path(folder))
 
     def ask_file(self) -> None:
-        kinds = "Benchmarks, directives, notebooks (*.jsonl *.json *.gz *.ipynb);;All files (*)"
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a benchmark or notebook", "", kinds)
-        if path:
-            self._open_project(Path(path))
+        kinds = "Benchmarks, directives, notebooks (*.jsonl *.json *.gz *.ipynb)"
+        self._ask_file("Open a benchmark or notebook", kinds, self._open_project)
 
     def ask_database(self) -> None:
-        kinds = "Databases (*.sqlite *.sqlite3 *.db);;All files (*)"
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a database of runs", "", kinds)
+        self._ask_file("Open a database of runs", "Databases (*.sqlite *.sqlite3 *.db)", self._open_database)
+
+    def _ask_file(self, title: str, kinds: str, act: Open) -> None:
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", f"{kinds};;All files (*)")
         if path:
-            self._open_database(Path(path))
+            act(Path(path))
 
     def fill(self) -> None:
         _list_paths(self.projects, self._remembered.projects(), self._open_project)
@@ -94,7 +94,7 @@ class Dropping(QObject):
             event.setAccepted(bool(paths))
             if kind == QEvent.Type.DragEnter:
                 if paths:
-                    self.hint.setText("\n".join(_promise(path) for path in paths))
+                    self.hint.setText("\n".join(f"Drop to {_kind(path)[1].format(path.name)}" for path in paths))
                     self.hint.setGeometry(self._window.rect().adjusted(SPACE, SPACE, -SPACE, -SPACE))
                     self.hint.show()
                     self.hint.raise_()
@@ -105,30 +105,23 @@ class Dropping(QObject):
         return False
 
     def _open(self, paths: Sequence[Path]) -> None:
+        acts = {"project": self._open_project, "model": self._use_model, "database": self._open_database}
         for path in paths:
-            if _is_project(path):
-                self._open_project(path)
-            elif path.suffix == ".gguf":
-                self._use_model(path)
-            else:
-                self._open_database(path)
+            acts[_kind(path)[0]](path)
 
 
 def _paths(data: QMimeData) -> list[Path]:
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if _is_project(path) or path.suffix in {".gguf", *DATABASE_ENDINGS}]
+    return [path for path in paths if _kind(path)[0]]
 
 
-def _is_project(path: Path) -> bool:
-    return path.is_dir() or path.suffix in PROJECT_ENDINGS
-
-
-def _promise(path: Path) -> str:
-    if _is_project(path):
-        return f"Drop to open {path.name}"
+def _kind(path: Path) -> tuple[str, str]:
+    """Return what a path is, and what becomes of it where it is dropped; empty for anything else."""
+    if path.is_dir() or path.suffix in PROJECT_ENDINGS:
+        return "project", "open {}"
     if path.suffix == ".gguf":
-        return f"Drop to use {path.name} as the forward model"
-    return f"Drop to show the runs in {path.name}"
+        return "model", "use {} as the forward model"
+    return ("database", "show the runs in {}") if path.suffix in DATABASE_ENDINGS else ("", "")
 
 
 def _load_for_a_region() -> None:

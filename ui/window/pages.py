@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import noun, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow
-from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.gateway import Errand, Gateway, Work
 from rtc_inspector.ui.figures.feed import FigureFeed
-from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Rereading, Trace, read_trace
+from rtc_inspector.ui.reading.inspection import COMPARISON, Inspection, LookedAt, Overview, Rereading, read_trace
 from rtc_inspector.ui.shell.bars import NoticeBar, Offer, OfferBar, say_in_place
 from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.style.controls import bind, column, label, on_ground, row
@@ -33,49 +32,66 @@ if TYPE_CHECKING:
     from rtc_inspector.core.types import Report
     from rtc_inspector.ui.compare.audit import AuditPage
     from rtc_inspector.ui.compare.page import ComparePage
-    from rtc_inspector.ui.compare.summary import Summary
-    from rtc_inspector.ui.figures.view import FigureView
-
-    Write = Callable[[Reader], Path]
 
 Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
 
 
-class Comparing(QObject):
-    """`choose_asked`: the user wants to pick runs."""
+class RunsPage(QObject):
+    """What a page over some runs has in common with others; `page` is made when it is first needed.
 
-    choose_asked = Signal()
+    Its charts take a moment to load.
+    """
+
+    choose_asked = Signal()  # the user wants to pick runs
 
     def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, reporting: Reporting) -> None:
         super().__init__(parts)
         self._parts, self._inspection, self._browsing, self._reporting = parts, inspection, browsing, reporting
-        self.runs: tuple[int, ...] = ()  # the reference first
-        self._read: Known = {}
-        self._reading = Rereading(inspection, self, "comparison", COMPARISON, times=3)
-        self._reading.rested.connect(self._look_again)
-        self._feed = FigureFeed(inspection, self, "compared figures")
-        self._page: ComparePage | None = None
-        self._scatter: FigureView | None = None
-        self._summary: Summary | None = None
+        self.runs: tuple[int, ...] = ()  # of a comparison the reference first
         inspection.moved.connect(self._move)
-        inspection.overview_changed.connect(self._follow)
 
-    @property
-    def page(self) -> ComparePage:
-        """Return the page, made when it is first needed: its charts take a moment to load."""
-        if self._page is None:
-            self._page = self._make_page()
-        return self._page
-
-    def _make_page(self) -> ComparePage:
-        from rtc_inspector.ui.compare.page import ComparePage
-
-        page = ComparePage(self._summary)
+    def _connect(self, page: ComparePage | AuditPage) -> None:
         page.setParent(self._parts)
         page.hide()
         page.closed.connect(self.close)
         page.choose_asked.connect(self.choose_asked)
+        page.export_failed.connect(self._parts.notices.warn)
+
+    @property
+    def on_show(self) -> bool:
+        # A cached property stands in __dict__ once it was made; to ask for it would make it.
+        return self._parts.shows(self.__dict__.get("page"))
+
+    def close(self) -> None:
+        page = self.__dict__.get("page")
+        if page is not None:
+            self._parts.leave_page(page)
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Leave with the database: ids of runs mean others in another file."""
+        if before.database != now.database:
+            self.runs = ()
+            self.close()
+
+
+class Comparing(RunsPage):
+    """Compares runs on a page."""
+
+    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, reporting: Reporting) -> None:
+        super().__init__(parts, inspection, browsing, reporting)
+        self._read: Known = {}
+        self._reading = Rereading(inspection, self, "comparison", COMPARISON, times=3)
+        self._reading.rested.connect(self._follow)
+        self._feed = FigureFeed(inspection, self, "compared figures")
+        inspection.overview_changed.connect(lambda _: self._follow())
+
+    @cached_property
+    def page(self) -> ComparePage:
+        from rtc_inspector.ui.compare.page import ComparePage
+
+        page = ComparePage()
+        self._connect(page)
         page.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
         page.left_for.connect(self._leave)
@@ -85,29 +101,15 @@ class Comparing(QObject):
         self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
         self._feed.failed.connect(self._parts.notices.report)
         page.report_asked.connect(lambda: self._reporting.ask_comparison(self.runs))
-        page.export_failed.connect(self._parts.notices.warn)
         return page
 
     def pieces(self) -> tuple[Work, ...]:
+        """Return what makes the page and its parts, a piece at a time."""
+
         def make_side() -> None:
             self.page.make_side()
 
-        return (
-            self._make_scatter, self._make_summary, lambda: self.page, make_side, make_side, lambda: self.page.traces
-        )  # fmt: skip
-
-    def _make_scatter(self) -> None:
-        from rtc_inspector.ui.figures.view import FigureView
-
-        # Who asked for a comparison was faster.
-        if self._page is None:
-            self._scatter = FigureView()
-
-    def _make_summary(self) -> None:
-        from rtc_inspector.ui.compare.summary import Summary
-
-        if self._page is None:
-            self._summary = Summary(self._scatter)
+        return lambda: self.page, make_side, make_side, lambda: self.page.traces
 
     def compare(self, run_ids: Sequence[int]) -> None:
         self.runs = tuple(run_ids)
@@ -115,13 +117,9 @@ class Comparing(QObject):
         self._parts.show_page(self.page)
         self._ask()
 
-    def close(self) -> None:
-        if self._page is not None:
-            self._parts.leave_page(self._page)
-
     def _ask(self) -> None:
         # Noted before the reading: what is stored during it makes another one necessary.
-        self._read = self._known(self._inspection.overview)
+        self._read = self._known()
         self._reading.ask(partial(_compared, self.runs), self.page.show_comparisons, self._fail)
         if self.page.in_figures:
             self._feed.note(*self.runs)
@@ -129,27 +127,16 @@ class Comparing(QObject):
     def _fail(self, error: Exception) -> None:
         say_in_place(error, self.page.say, "These runs were not compared", self._parts.notices.report)
 
-    def _look_again(self) -> None:
-        overview = self._inspection.overview
-        if overview is not None:
-            self._follow(overview)
-
-    def _move(self, before: LookedAt, now: LookedAt) -> None:
-        """Leave with the database: ids of runs mean others in another file."""
-        if before.database != now.database:
-            self.runs = ()
-            self.close()
-
-    def _follow(self, overview: Overview) -> None:
+    def _follow(self) -> None:
         """Read again when something was stored for a compared run that is on show.
 
         One reading at a time: while a run goes on, a large comparison would never come to its end otherwise.
         """
-        if self._parts.shows(self._page) and not self._reading.busy and self._known(overview) != self._read:
+        if self.on_show and not self._reading.busy and self._known() != self._read:
             self._ask()
 
-    def _known(self, overview: Overview | None) -> Known:
-        runs = overview.runs if overview else ()
+    def _known(self) -> Known:
+        runs = self._inspection.overview.runs if self._inspection.overview else ()
         return {run.id: (run.changes, run.status, run.name) for run in runs if run.id in self.runs}
 
     def _set_reference(self, run_id: int) -> None:
@@ -157,14 +144,9 @@ class Comparing(QObject):
         self._ask()
 
     def _read_traces(self, pair: Pair) -> None:
-        for place, item in enumerate((pair.first, pair.second)):
-            show = partial(self._show_trace, place)
-            self._inspection.ask(
-                f"compared trace {place}", partial(read_trace, item.id), show, lane=COMPARISON, of_run=False
-            )
-
-    def _show_trace(self, place: int, trace: Trace) -> None:
-        self.page.traces.sides[place].show_samples(trace.item, trace.samples)
+        for side, item in zip(self.page.traces.sides, (pair.first, pair.second), strict=True):
+            key, read = f"compared trace {side.accessibleName()}", partial(read_trace, item.id)
+            self._inspection.ask(key, read, side.show_samples, lane=COMPARISON, of_run=False)
 
     def _leave(self, run_id: int, item_id: int) -> None:
         self.close()
@@ -214,48 +196,36 @@ def scoring(database: Path, run_ids: Sequence[int]) -> Errand:
     return Errand("scoring", score)
 
 
-class Auditing(QObject):
-    """`choose_asked`: the user wants to pick runs."""
-
-    choose_asked = Signal()
+class Auditing(RunsPage):
+    """Audits the metrics of runs on a page."""
 
     def __init__(
         self, parts: WindowParts, inspection: Inspection, browsing: Browsing, gateway: Gateway, reporting: Reporting
     ) -> None:
-        super().__init__(parts)
-        self._parts, self._inspection, self._browsing = parts, inspection, browsing
-        self._gateway, self._reporting = gateway, reporting
-        self.runs: tuple[int, ...] = ()
+        super().__init__(parts, inspection, browsing, reporting)
+        self._gateway = gateway
         self._chosen: dict[str, str] = {}
-        self._page: AuditPage | None = None
         self._scoring: Errand | None = None
         self._ticks = 0
         self._tick = QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._look)
-        inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._follow)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         return {"audit": self.audit_shown}
 
-    @property
+    @cached_property
     def page(self) -> AuditPage:
-        """Return the page, made when it is first needed: its charts take a moment to load."""
-        if self._page is None:
-            from rtc_inspector.ui.compare.audit import AuditPage
+        from rtc_inspector.ui.compare.audit import AuditPage
 
-            page = self._page = AuditPage()
-            page.setParent(self._parts)
-            page.hide()
-            page.closed.connect(self.close)
-            page.choose_asked.connect(self.choose_asked)
-            page.score_asked.connect(self.score)
-            page.stop_asked.connect(self.stop)
-            page.left_for.connect(self._leave)
-            page.chosen.connect(self._choose)
-            page.report_asked.connect(lambda: self._reporting.ask_audit(self.runs, self._chosen))
-            page.export_failed.connect(self._parts.notices.warn)
-        return self._page
+        page = AuditPage()
+        self._connect(page)
+        page.score_asked.connect(self.score)
+        page.stop_asked.connect(self.stop)
+        page.left_for.connect(self._leave)
+        page.chosen.connect(self._choose)
+        page.report_asked.connect(lambda: self._reporting.ask_audit(self.runs, dict(self._chosen)))
+        return page
 
     def audit_shown(self) -> None:
         run = self._inspection.run
@@ -270,10 +240,6 @@ class Auditing(QObject):
         self.runs = tuple(run_ids)
         self._parts.show_page(self.page)
         self._ask()
-
-    def close(self) -> None:
-        if self._page is not None:
-            self._parts.leave_page(self._page)
 
     def score(self) -> None:
         database = self._inspection.database
@@ -297,7 +263,7 @@ class Auditing(QObject):
         self._ticks += 1
         if errand.is_alive():
             self.page.show_progress(errand.step[1:])
-            if self._parts.shows(self._page) and self._ticks % LOOKS == 0:
+            if self.on_show and self._ticks % LOOKS == 0:
                 self._ask()
             return
         self._tick.stop()
@@ -305,7 +271,7 @@ class Auditing(QObject):
         self.page.show_progress(None)
         if errand.error is not None:
             self._parts.notices.report(errand.error)
-        if self._parts.shows(self._page):
+        if self.on_show:
             self._ask()
 
     def _ask(self) -> None:
@@ -315,18 +281,12 @@ class Auditing(QObject):
         )
 
     def _fail(self, error: Exception) -> None:
-        if self._parts.shows(self._page):
+        if self.on_show:
             say_in_place(error, self.page.say, "These runs were not audited", self._parts.notices.report)
 
     def _choose(self, name: str, value: str) -> None:
         self._chosen[name] = value
         self._ask()
-
-    def _move(self, before: LookedAt, now: LookedAt) -> None:
-        """Leave with the database: a run of that number in another one is audited anew."""
-        if before.database != now.database:
-            self.close()
-            self.runs = ()
 
     def _follow(self, overview: Overview) -> None:
         if not {run.id for run in overview.runs}.issuperset(self.runs):
@@ -335,12 +295,11 @@ class Auditing(QObject):
 
     def _leave(self, link: Link) -> None:
         self.close()
-        if link.run is None or link.item is None:
-            return
-        self._browsing.go_to(link.run, link.item, link.sample)
+        if link.run is not None and link.item is not None:
+            self._browsing.go_to(link.run, link.item, link.sample)
 
 
-def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
+def _audited(run_ids: Sequence[int], chosen: Mapping[str, str], reader: Reader) -> tuple[list[Figure], int]:
     from rtc_inspector.core.analyses.analyse import analyse
     from rtc_inspector.core.analyses.audit import unscored  # in the background: the window opens sooner
 
@@ -348,12 +307,6 @@ def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> 
 
 
 LARGE, SMALL = 0.2, 0.034  # height of a figure and of the words below it, as shares of the page's height
-
-
-def _interval(value: Estimate, sign: bool) -> str:
-    if value.low is None or value.high is None:
-        return ""
-    return f"{number(value.low, sign)} to {number(value.high, sign)}, n {value.n}"
 
 
 class BigFigures(QWidget):
@@ -401,7 +354,8 @@ class BigFigures(QWidget):
             score, sign = run.scores.get(each.name, NOTHING), each.lowest < 0
             title.setText(each.title)
             value.setText("–" if score.value is None else number(score.value, sign))
-            interval.setText(_interval(score, sign))
+            known = score.low is not None and score.high is not None
+            interval.setText(f"{number(score.low, sign)} to {number(score.high, sign)}, n {score.n}" if known else "")
             for cell in (title, value, interval):
                 cell.show()
 
@@ -434,26 +388,41 @@ class Reporting(QObject):
         run = self._inspection.run
         if run is None:
             self._notices.report(UserError(*NO_RUN))
-        else:
-            self._ask("Write a report", f"run-{run.id}.html", partial(_report, run.id))
+            return
+
+        def write(path: Path, reader: Reader) -> None:
+            # It brings a template engine along, which no window needs to open.
+            from rtc_inspector.ui.report.page import write_report
+
+            write_report(reader, run.id, path)
+
+        self._ask("Write a report", f"run-{run.id}.html", write)
 
     def ask_comparison(self, run_ids: Sequence[int]) -> None:
-        name = f"runs-{'-'.join(map(str, run_ids))}.html"
-        self._ask("Write a page on the comparison", name, partial(_comparison, tuple(run_ids)))
+        def write(path: Path, reader: Reader) -> None:
+            from rtc_inspector.ui.report.page import write_comparison  # as above
+
+            write_comparison(reader, _compared(run_ids, reader), path)
+
+        self._ask("Write a page on the comparison", f"runs-{'-'.join(map(str, run_ids))}.html", write)
 
     def ask_audit(self, run_ids: Sequence[int], chosen: Mapping[str, str]) -> None:
-        name = f"audit-{'-'.join(map(str, run_ids))}.html"
-        self._ask("Write a page on the audit", name, partial(_audit, tuple(run_ids), dict(chosen)))
+        def write(path: Path, reader: Reader) -> None:
+            from rtc_inspector.ui.report.page import write_figures  # as above
 
-    def _ask(self, title: str, name: str, write: Callable[[Path, Reader], Path]) -> None:
+            write_figures(reader, run_ids, _audited(run_ids, chosen, reader)[0], path)
+
+        self._ask("Write a page on the audit", f"audit-{'-'.join(map(str, run_ids))}.html", write)
+
+    def _ask(self, title: str, name: str, write: Callable[[Path, Reader], None]) -> None:
         path = ask_where(self._window, title, name, "Web pages (*.html)", "html")
-        # Read and drawn in the background: a page of 40 regions takes seconds.
         if path is not None:
-            self.write(partial(write, path))
+            self.write(partial(write, path), path)
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Callable[[Reader], None], path: Path) -> None:
         """Write it off the main thread; then it is offered to be opened, or a notice says why it was not written."""
-        self._inspection.ask("report", write, self._say, lane=COMPARISON, of_run=False)
+        # Read and drawn in the background: a page of 40 regions takes seconds.
+        self._inspection.ask("report", write, lambda _: self._say(path), lane=COMPARISON, of_run=False)
 
     def _say(self, path: Path) -> None:
         text = f"The report is written: {path}. Any browser opens it; it needs no network."
@@ -463,27 +432,3 @@ class Reporting(QObject):
 
 def _open(path: Path) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute())))
-
-
-def _report(run_id: int, path: Path, reader: Reader) -> Path:
-    # It brings a template engine along, which no window needs to open.
-    from rtc_inspector.ui.report.page import write_report
-
-    write_report(reader, run_id, path)
-    return path
-
-
-def _audit(run_ids: Sequence[int], chosen: Mapping[str, str], path: Path, reader: Reader) -> Path:
-    from rtc_inspector.core.analyses.analyse import analyse  # as above
-    from rtc_inspector.ui.report.page import write_figures
-
-    write_figures(reader, run_ids, analyse(reader, run_ids, "audit", chosen), path)
-    return path
-
-
-def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
-    from rtc_inspector.core.comparison.compare import compare_runs  # as above
-    from rtc_inspector.ui.report.page import write_comparison
-
-    write_comparison(reader, compare_runs(reader, run_ids), path)
-    return path

@@ -15,11 +15,9 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHeaderView,
     QLabel,
     QListWidget,
-    QScrollArea,
     QSizePolicy,
     QSpinBox,
     QTreeWidget,
@@ -49,6 +47,7 @@ from rtc_inspector.ui.style.controls import (
     on_ground,
     push,
     row,
+    scrolled,
     split,
 )
 from rtc_inspector.ui.style.fonts import CODE_POINTS, bold, fixed_font, grown, open_at
@@ -62,39 +61,30 @@ SMALLEST, LARGEST = 6, 28  # points of the code font
 
 
 class SettingsDialog(QDialog):
-    """Tells what was changed: theme, scale, points of code, sandbox, name, models; and asks for help or the tour."""
+    """Has what is changed take hold at once."""
 
-    theme_chosen = Signal(str)
-    scale_chosen = Signal(int)
-    code_sized = Signal(int)
-    sandbox_chosen = Signal(str)
-    annotator_named = Signal(str)
-    models_changed = Signal()
-    help_asked = Signal()
-    tour_asked = Signal()
-
-    def __init__(self, remembered: Remembered, sandbox: str, code_points: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, preferences: Preferences, remembered: Remembered, sandbox: str, code_points: int) -> None:
+        super().__init__(preferences.window)
         self.setWindowTitle("Settings")
-        self._remembered = remembered
+        self._preferences, self._remembered = preferences, remembered
         looks = {each: {"system": "As the system has it"}.get(each, each.capitalize()) for each in CHOICES}
         self.theme = _choice("Theme", looks, remembered.theme)
         self.scale = _choice("Size of everything", {each: f"{each} %" for each in SCALES}, remembered.scale)
-        self.points, self.sandbox = QSpinBox(), _choice("Sandbox of new runs", _SANDBOX.choices, sandbox)
+        self.points = called(QSpinBox(), "Points of the code font")
+        self.sandbox = _choice("Sandbox of new runs", _SANDBOX.choices, sandbox)
         self.danger, self.scaled = label(_SANDBOX.cautions["none"], "bad", wrap=True), label(SCALED, "muted")
         self.annotator = field("Name that labels are stored under", text=remembered.annotator)
         self.models = called(QListWidget(), "Model files and folders to look through")
         self.danger.setVisible(sandbox == "none")
-        self.points.setAccessibleName("Points of the code font")
         self.points.setRange(SMALLEST, LARGEST)
         self.points.setValue(code_points)
         indent(self.points)
         self.models.setMaximumHeight(96)
         self.models.addItems([str(path) for path in self._remembered.models()])
         # `activated` tells of the user alone, not of how the box is filled.
-        self.theme.activated.connect(lambda _: self.theme_chosen.emit(self.theme.currentData()))
-        self.scale.activated.connect(self._take_scale)
-        self.points.valueChanged.connect(self.code_sized)
+        self.theme.activated.connect(lambda _: preferences.choose_theme(self.theme.currentData()))
+        self.scale.activated.connect(lambda _: preferences.choose_scale(self.scale.currentData()))
+        self.points.valueChanged.connect(preferences.size_code)
         self.sandbox.activated.connect(self._take_sandbox)
         self.annotator.editingFinished.connect(self._take_annotator)
         rows = form("LOOK")
@@ -111,67 +101,56 @@ class SettingsDialog(QDialog):
         rows.addRow("", self.danger)
         rows.addRow("&Your name on labels", self.annotator)
         level_labels(rows)
-        column(rows, self._where(), self._buttons(), margins=DIALOG, spacing=SPACE * 2, owner=self)
+        where = label(f"Kept in {remembered.place}", "caption", wrap=True)
+        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column(rows, where, self._buttons(), margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(560)
 
     def _model_buttons(self) -> QWidget:
         holder = QWidget()
+        kinds, ask = "GGUF models (*.gguf);;All files (*)", QFileDialog
+        one, several = "Add a model file", "Add a folder to look through for models"
         file, folder, remove = (
-            push("Add file…", "Add a model file", lambda: self._add_model(_ask_file)),
-            push("Add folder…", "Add a folder to look through for models", lambda: self._add_model(_ask_folder)),
+            push("Add file…", one, lambda: self._add_model(ask.getOpenFileName(self, one, "", kinds)[0])),
+            push("Add folder…", several, lambda: self._add_model(ask.getExistingDirectory(self, several))),
             push("Remove", "Look there no more", self._remove_model),
         )
         row(file, folder, remove, None, owner=holder)
         return holder
 
-    def _where(self) -> QLabel:
-        where = label(f"Kept in {self._remembered.place}", "caption", wrap=True)
-        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return where
-
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for text, tip, asked in (
-            ("Help…", "Show how it works, and every key", self.help_asked),
-            ("Tour", "Show the tour of the window again", self.tour_asked),
+            ("Help…", "Show how it works, and every key", self._preferences.show_help),
+            ("Tour", "Show the tour of the window again", self._show_tour),
         ):
-            button = push(text, tip, asked.emit)
-            buttons.addButton(button, QDialogButtonBox.ButtonRole.HelpRole)
+            buttons.addButton(push(text, tip, asked), QDialogButtonBox.ButtonRole.HelpRole)
         buttons.rejected.connect(self.reject)
         return buttons
 
-    def _take_scale(self) -> None:
-        self._remembered.scale = self.scale.currentData()
-        self.scale_chosen.emit(self.scale.currentData())
+    def _show_tour(self) -> None:
+        self.accept()
+        self._preferences.show_tour()
 
     def _take_sandbox(self) -> None:
         self.danger.setVisible(self.sandbox.currentData() == "none")
-        self.sandbox_chosen.emit(self.sandbox.currentData())
+        self._preferences.sandbox_chosen.emit(self.sandbox.currentData())
 
     def _take_annotator(self) -> None:
         if self.annotator.text().strip():
-            self.annotator_named.emit(self.annotator.text().strip())
+            self._preferences.annotator_named.emit(self.annotator.text().strip())
 
-    def _add_model(self, ask: Callable[[QWidget], str]) -> None:
-        path = ask(self)
+    def _add_model(self, path: str) -> None:
         if path and not self.models.findItems(path, Qt.MatchFlag.MatchExactly):
             self._remembered.add_model(Path(path))
             self.models.insertItem(0, path)
-            self.models_changed.emit()
+            self._preferences.models_changed.emit()
 
     def _remove_model(self) -> None:
         item = self.models.takeItem(self.models.currentRow())
         if item is not None:
             self._remembered.remove_model(Path(item.text()))
-            self.models_changed.emit()
-
-
-def _ask_file(parent: QWidget) -> str:
-    return QFileDialog.getOpenFileName(parent, "Add a model file", "", "GGUF models (*.gguf);;All files (*)")[0]
-
-
-def _ask_folder(parent: QWidget) -> str:
-    return QFileDialog.getExistingDirectory(parent, "Add a folder to look through for models")
+            self._preferences.models_changed.emit()
 
 
 def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
@@ -183,15 +162,11 @@ def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
 
 
 class Preferences(QObject):
-    """Opens the dialog and the tour; keeps the size of the code.
+    """Opens the dialog and the tour; keeps the size of the code."""
 
-    `code_sized(font)` when code is to be written in another size; `sandbox_chosen(name)`, `annotator_named(name)` and
-    `models_changed` when that was changed in the dialog; `tour_ended`.
-    """
-
-    code_sized = Signal(object)
-    sandbox_chosen = Signal(str)
-    annotator_named = Signal(str)
+    code_sized = Signal(object)  # the font that code is to be written in
+    sandbox_chosen = Signal(str)  # its name
+    annotator_named = Signal(str)  # their name
     models_changed = Signal()
     tour_ended = Signal()
 
@@ -206,7 +181,7 @@ class Preferences(QObject):
         steps: Callable[[], Sequence[Step]],
     ) -> None:
         super().__init__(window)
-        self._window, self._appearance, self._remembered = window, appearance, remembered
+        self.window, self._appearance, self._remembered = window, appearance, remembered
         self._actions, self._keys_of_views = actions, keys_of_views
         self._sandbox, self._steps = sandbox, steps
         self.tour: Tour | None = None
@@ -224,17 +199,7 @@ class Preferences(QObject):
         }
 
     def ask(self) -> None:
-        dialog = SettingsDialog(self._remembered, self._sandbox(), round(self._points), self._window)
-        dialog.theme_chosen.connect(self.choose_theme)
-        dialog.scale_chosen.connect(self.choose_scale)
-        dialog.code_sized.connect(self.size_code)
-        dialog.sandbox_chosen.connect(self.sandbox_chosen)
-        dialog.annotator_named.connect(self.annotator_named)
-        dialog.models_changed.connect(self.models_changed)
-        dialog.help_asked.connect(self.show_help)
-        dialog.tour_asked.connect(dialog.accept)
-        dialog.tour_asked.connect(self.show_tour)
-        show_modal(dialog)
+        show_modal(SettingsDialog(self, self._remembered, self._sandbox(), round(self._points)))
 
     def choose_theme(self, choice: str) -> None:
         self._remembered.theme = choice
@@ -242,8 +207,9 @@ class Preferences(QObject):
 
     def choose_scale(self, scale: int) -> None:
         """Show text in that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
+        self._remembered.scale = scale
         self._appearance.grow(scale / self._scale)
-        self._tell_size()
+        self.code_sized.emit(fixed_font(self._points))
 
     def restore(self) -> None:
         if self._remembered.code_points:
@@ -252,13 +218,10 @@ class Preferences(QObject):
     def size_code(self, points: float) -> None:
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
         self._remembered.code_points = self._points
-        self._tell_size()
-
-    def _tell_size(self) -> None:
         self.code_sized.emit(fixed_font(self._points))
 
     def show_help(self) -> None:
-        show_modal(HelpDialog([*self._actions.key_groups(), *self._keys_of_views], self._window))
+        show_modal(HelpDialog([*self._actions.key_groups(), *self._keys_of_views], self.window))
 
     def show_tour(self) -> None:
         self._remembered.toured = True
@@ -267,7 +230,7 @@ class Preferences(QObject):
     def show_steps(self, steps: Sequence[Step]) -> None:
         # It covers the window: a second one would lie over the first.
         if self.tour is None:
-            self.tour = Tour(steps, self._window)
+            self.tour = Tour(steps, self.window)
             self.tour.ended.connect(self._end_tour)
             self.tour.begin()
 
@@ -450,9 +413,8 @@ class HelpDialog(QDialog):
             texts += [label(title, "heading"), label(text, wrap=True, selectable=True)]
         parts = (label("How it works", "title"), MethodPicture(), *texts)
         column(*parts, margins=PAGE, spacing=SPACE, owner=page).addStretch(1)
-        scroll = called(QScrollArea(widgetResizable=True), "How it works")
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(page)
+        scroll = called(scrolled(page), "How it works")
+        scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # what has no room is read with the arrow keys
         return scroll
 
     def _filter(self, words: str) -> None:

@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QWidget
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import SourceFile
-from rtc_inspector.ui.code.project_search import Hit
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt
 from rtc_inspector.ui.reading.open_project import OpenProject
-from rtc_inspector.ui.shell.search import MOST, Find, SearchDialog, Target
+from rtc_inspector.ui.shell.search import MOST, Find, Hit, SearchDialog, Target
 from rtc_inspector.ui.style.controls import has_words
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -27,17 +26,11 @@ WORTH = 60.0  # similarity of 100 from which a misspelt name counts as meant
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Everything there is just now; a Target is made only of what is found.
+    """Everything there is just now; a Target is made only of what is found."""
 
-    Attributes:
-        files: paths by what people call them; `open_file` goes to one.
-        commands: what can be done, by its words.
-        regions: of the run that is shown; `choose` goes to one by its id.
-    """
-
-    files: Mapping[str, str]
-    commands: Sequence[tuple[str, Callable[[], object]]]
-    regions: Sequence[ItemRow]
+    files: Mapping[str, str]  # paths by what people call them; `open_file` goes to one
+    commands: Sequence[tuple[str, Callable[[], object]]]  # what can be done, by its words
+    regions: Sequence[ItemRow]  # of the run that is shown; `choose` goes to one by its id
     open_file: Callable[[str], object]
     choose: Callable[[int], object]
 

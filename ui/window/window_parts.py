@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QMenu, QSplitter, QTabWidget, QWidget
 
 from rtc_inspector.core.kinds import Kind
 from rtc_inspector.ui.background.gateway import Gateway
@@ -28,7 +28,7 @@ from rtc_inspector.ui.project.tree import ProjectTree
 from rtc_inspector.ui.shell.bars import NoticeBar, OfferBar, StatusLine, TopBar
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Welcome
-from rtc_inspector.ui.style.controls import Section, called, column, split
+from rtc_inspector.ui.style.controls import Section, called, column, split, stacked
 
 LEFT, ROUND_TRIP = 0.26, 0.31  # shares of the window's width; the code has the rest
 WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
@@ -46,12 +46,9 @@ STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 
 
 class WindowParts(QWidget):
-    """Builds and arranges; joins nothing.
+    """Builds and arranges; joins nothing."""
 
-    `folds_changed` when panes were folded or shown.
-    """
-
-    folds_changed = Signal()
+    folds_changed = Signal()  # panes were folded or shown
 
     def __init__(self, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
         super().__init__()
@@ -66,12 +63,10 @@ class WindowParts(QWidget):
         self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel()
         self.history = HistoryPanel()
         self.preparing = Preparing()
-        self._middle = QStackedWidget()
         self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
         self.tabs = called(QTabWidget(documentMode=True), "Details of the sample and the run")
-        self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
         self.folded: set[str] = set()  # the panes that are out of sight
         self._before_labels: list[int] | None = None
@@ -98,15 +93,13 @@ class WindowParts(QWidget):
         left.setMinimumWidth(NARROWEST_LEFT)
         self._left, self._upper = left, upper
         self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
-        self._middle.addWidget(right)
-        self._middle.addWidget(self.preparing)
+        self._middle = stacked(right, self.preparing)
         self.preparing.left.connect(lambda: self.prepare(False))
         whole = self._split("whole", horizontal, left, self._middle)
         self._whole = whole
         self._under: QWidget = self.welcome
         self._over: list[QWidget] = []  # pages in the place of the views, e.g. a comparison; the last one is seen
-        self._pages.addWidget(self.welcome)
-        self._pages.addWidget(whole)
+        self._pages = stacked(self.welcome, whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
         self.tabs.currentChanged.connect(lambda _: self._show_panes())
 
