@@ -187,13 +187,14 @@ METHODS: dict[str, tuple[Callable[[Path, str], RunSettings], Script]] = {
 @pytest.mark.parametrize("method", METHODS)
 def test_no_figure_of_a_method_depends_on_the_form(method: str, tmp_path: Path, known: Path) -> None:
     made, script = METHODS[method]
-    found, texts = [], set[str]()
+    folder, found, texts = tmp_path / "project", [], set[str]()
+    folder.mkdir()
+    project = folder / "shop" if method == "synthesis" else folder
+    asked = replace(made(folder, "http://127.0.0.1:1"), oracle=OracleSettings(sandbox="none"))
+    assert asked.endpoint is not None
     for name, answers in (("plain", script), ("forms", in_forms(script, texts))):
-        folder = tmp_path / name
-        folder.mkdir()
         with chat_server(answers) as server, open_store(tmp_path / f"{name}.sqlite") as store:
-            asked = replace(made(folder, server.address), oracle=OracleSettings(sandbox="none"))
-            project = folder / "shop" if method == "synthesis" else folder
+            asked = replace(asked, endpoint=replace(asked.endpoint, address=server.address))
             finished = start(asked, project, store, lambda event: None, Control())
             assert (finished.status, finished.problems) == ("finished", ())
             items = store.reader.items(1)

@@ -28,7 +28,7 @@ PROBLEMS = {problem.entry: problem for problem in read_benchmark(resource("bench
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     root = write_project(list(PROBLEMS.values()), "own", tmp_path_factory.mktemp("cache"))
     with ExitStack() as stack:
-        settings = OracleSettings(confirm_whole_suite=False, cache=False)
+        settings = OracleSettings(confirm_whole_suite=False, cache=False, test_timeout_floor=1.0)
         yield open_judged(stack, root, settings, lambda text: None, lambda *_: None)
 
 
@@ -64,7 +64,7 @@ def test_people_hear_of_problems_not_of_the_files_written_for_them(
 
 
 def test_an_endless_reference_is_left_out_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "EACH_SECONDS", 2.0)
+    monkeypatch.setattr(suite, "EACH_SECONDS", 1.0)
     add = PROBLEMS["add"]
     program = add.program[: add.body.start] + "while True: pass\n"
     endless = replace(add, program=program, body=Span(add.body.start, len(program) - 1))
@@ -75,14 +75,14 @@ def test_an_endless_reference_is_left_out_by_its_own_name(tmp_path: Path, monkey
         made = open_written(stack, root, settings, said.append, lambda *_: None, "", "")
     assert {test.node_id for test in made.suite.tests} == set(node_ids(PROBLEMS["largest"]))
     (sentence,) = [text for text in said if "does not end" in text]
-    assert sentence.startswith(f"test 1 of {endless.key} does not end within 2 s")
+    assert sentence.startswith(f"test 1 of {endless.key} does not end within 1 s")
 
 
 def test_a_reference_that_hangs_while_it_is_imported_is_left_out_by_its_own_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suite, "EACH_SECONDS", 2.0)
-    monkeypatch.setattr(identity, "COLLECTING", 6.0)
+    monkeypatch.setattr(suite, "EACH_SECONDS", 1.0)
+    monkeypatch.setattr(identity, "COLLECTING", 4.0)
     add = PROBLEMS["add"]
     endless = replace(add, program=f"{add.program}\nwhile True: pass\n")
     root = write_project([endless, PROBLEMS["largest"]], "own", tmp_path)
@@ -92,7 +92,7 @@ def test_a_reference_that_hangs_while_it_is_imported_is_left_out_by_its_own_name
         made = open_written(stack, root, settings, said.append, lambda *_: None, "", "")
     assert {test.node_id for test in made.suite.tests} == set(node_ids(PROBLEMS["largest"]))
     (sentence,) = [text for text in said if "imported within" in text]
-    assert sentence.startswith(f"the tests of {endless.key} cannot be imported within 2 s"), sentence
+    assert sentence.startswith(f"the tests of {endless.key} cannot be imported within 1 s"), sentence
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def total(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judged, Pr
     )
     with ExitStack() as stack:
         root = write_project([problem], "total", tmp_path_factory.mktemp("total"))
-        settings = OracleSettings(
-            confirm_whole_suite=False, cache=False, test_timeout_floor=1.0, memory_mib=384, scratch_mib=32, processes=32
-        )
+        limits = {"test_timeout_floor": 1.0, "total_timeout_floor": 3.0}
+        limits |= {"memory_mib": 384, "scratch_mib": 32, "processes": 32}
+        settings = OracleSettings(confirm_whole_suite=False, cache=False, **limits)  # type: ignore[arg-type]
         yield open_judged(stack, root, settings, lambda text: None, lambda *_: None), problem
 
 
@@ -193,14 +193,6 @@ def test_a_program_does_not_find_the_text_of_its_tests(total: tuple[Judged, Prob
     verdict = judge_total(total, total[1].body, f"{reading}; return sum(prices)")
     expected = Outcome.PASS if "assert" in reading else Outcome.TAMPERED
     assert verdict.outcome is expected, verdict.detail
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_does_not_pass_as_a_program(total: tuple[Judged, Problem], name: str) -> None:
-    verdict = judge_total(total, total[1].body, ATTACKS[name])
-    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
-    clean = judge_total(total, total[1].body, f"return sum(prices)  # {name}")
-    assert clean.outcome is Outcome.PASS, clean.detail
 
 
 @pytest.mark.parametrize("name", [name for name in AT_IMPORT if name != "patched test runner"])  # there is none
@@ -271,12 +263,15 @@ def test_a_shared_process_says_what_one_of_its_own_says(
     assert clean.outcome is Outcome.PASS and replies[-1] and not clean.output
 
 
-@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "memory"])  # that one does nothing but compute
-def test_an_attack_never_shares_a_process(total: tuple[Judged, Problem], replies: list[bool], name: str) -> None:
-    judge_total(total, total[1].body, ATTACKS[name] + "\n    # alone")
-    assert not any(replies)
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_does_not_pass_as_a_program_and_shares_no_process(
+    total: tuple[Judged, Problem], replies: list[bool], name: str
+) -> None:
+    verdict = judge_total(total, total[1].body, ATTACKS[name])
+    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
+    assert not any(replies) or name == "memory"  # that one does nothing but compute
     clean = judge_total(total, total[1].body, f"return sum(prices)  # beside {sorted(ATTACKS).index(name)}")
-    assert clean.outcome is Outcome.PASS and replies[-1]
+    assert clean.outcome is Outcome.PASS and replies[-1], clean.detail
 
 
 ENDLESS = "def g():\n        try: yield\n        finally:\n            while True: pass\n    x = [g()]\n    next(x[0])"

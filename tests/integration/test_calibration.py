@@ -64,7 +64,7 @@ def test_the_functions_of_each_language_are_judged_by_their_own_tests(name: str,
         )
         functions = list(calibration_functions(judged))
         assert len(functions) == 12
-        for each in functions[:1] + functions[-1:]:
-            assert each.item.admitted, each.item.reason
-            assert each.judged_by(judged, each.item.text)
-            assert not each.judged_by(judged, language.stand_in)
+        last = functions[-1]
+        assert last.item.admitted, last.item.reason
+        assert last.judged_by(judged, last.item.text)
+        assert not last.judged_by(judged, language.stand_in)

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hub_server import COMMIT, Hub, hub_server
 from huggingface_hub import constants
+from huggingface_hub.utils import _http
 from models_gguf_writer import gguf_bytes
 
 from rtc_inspector.core.errors import Cancelled, ModelError
@@ -117,16 +119,29 @@ def test_what_is_not_there_is_said(fetch: Callable[..., Path], text: str, words:
     assert words in said and "\n" not in said
 
 
+AT_ONCE = """
+import sys, types
+from huggingface_hub.utils import _http
+_http.time = types.SimpleNamespace(sleep=lambda seconds: None)
+from rtc_inspector.app.cli import main
+sys.exit(main())
+"""
+"""The command line, which does not wait between its tries to reach a hub: 23 seconds in all."""
+
+
 @pytest.mark.parametrize("status", [403, 503])
-def test_a_hub_that_refuses_is_said(hub: Hub, fetch: Callable[..., Path], status: int) -> None:
+def test_a_hub_that_refuses_is_said(
+    hub: Hub, fetch: Callable[..., Path], status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_http, "time", SimpleNamespace(sleep=lambda seconds: None))
     hub.status = status
     with pytest.raises(ModelError, match="The hub refused"):
         fetch()
 
 
 def test_the_command_downloads_and_offline_is_one_line(hub: Hub, tmp_path: Path) -> None:
-    def call(**environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "rtc_inspector", "models", "download", "me/tiny:tiny-q4.gguf", "--json"]
+    def call(*program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *program, "models", "download", "me/tiny:tiny-q4.gguf", "--json"]
         own = {
             "HF_HOME": str(tmp_path),
             "PATH": "",
@@ -135,12 +150,12 @@ def test_the_command_downloads_and_offline_is_one_line(hub: Hub, tmp_path: Path)
         }
         return subprocess.run(command, env=own | environment, capture_output=True, text=True, timeout=60, check=False)
 
-    done = call(HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_secret")
+    done = call("-m", "rtc_inspector", HF_ENDPOINT=hub.endpoint, HF_TOKEN="hf_secret")
     assert done.returncode == 0, done.stderr
     path = Path(json.loads(done.stdout)["path"])
     assert path.read_bytes() == TINY and path.is_relative_to(tmp_path / "hub")
     assert {asked[3] for asked in hub.asked} == {"Bearer hf_secret"}, hub.asked
-    away = call(HF_ENDPOINT="http://127.0.0.1:9")
+    away = call("-c", AT_ONCE, HF_ENDPOINT="http://127.0.0.1:9")
     assert away.returncode == 2 and "cannot be reached" in away.stderr.splitlines()[0], away.stderr
     assert len(away.stderr.strip().splitlines()) == 2
 

@@ -161,7 +161,7 @@ def test_what_llama_cpp_calls_back_is_never_collected(style: str, tmp_path: Path
 
 
 def test_answers_in_a_file_end_below_their_block_and_are_the_same_in_any_company(bundled: LocalModel) -> None:
-    source = "".join(f"def add_{n}(value):\n    return value + {n}\n\n\n" for n in range(3, 9)) + "def add_9(value):\n"
+    source = "".join(f"def add_{n}(value):\n    return value + {n}\n\n\n" for n in range(6, 9)) + "def add_9(value):\n"
     inside = Prompt((Message(PLAIN, source),), prefill="   ", block=Block("    "))
     summed = Prompt(
         (Message(PLAIN, source + "    return value + 9\n    # Summary:"),), block=Block("    ", comment="#")

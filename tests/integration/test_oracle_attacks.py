@@ -218,14 +218,22 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         if sandbox not in projects:
             root = shop(tmp_path_factory.mktemp("shop"))
             before = digest(root)
-            limits = {"test_timeout_floor": 1.0, "memory_mib": 384, "scratch_mib": 32, "processes": 32}
+            limits = {"test_timeout_floor": 1.0, "total_timeout_floor": 3.0}
+            limits |= {"memory_mib": 384, "scratch_mib": 32, "processes": 32}
             projects[sandbox] = Opened(root, sandbox=sandbox, **limits), before
         return projects[sandbox][0]
 
     yield opening
     for project, before in projects.values():
+        assert clean(project, "at the end") is Outcome.PASS
         project.oracle.close()
         assert digest(project.codebase.root) == before
+
+
+def clean(project: Opened, mark: str) -> Outcome:
+    """What a right candidate comes to that was not judged yet."""
+    right = project.candidate(PATH, BODY, f"return sum(prices)  # {mark}")
+    return project.oracle.judge(right, project.covering(PATH, 8)).outcome
 
 
 def digest(root: Path) -> dict[str, str]:
@@ -237,11 +245,10 @@ def digest(root: Path) -> dict[str, str]:
 @pytest.mark.parametrize(("sandbox", "name"), cases(ATTACKS))
 def test_an_attack_does_not_pass_and_leaves_no_trace(opened: Callable[[str], Opened], sandbox: str, name: str) -> None:
     project = opened(sandbox)
-    tests = project.covering(PATH, 8)
-    verdict = project.oracle.judge(project.candidate(PATH, BODY, ATTACKS[name]), tests)
+    verdict = project.oracle.judge(project.candidate(PATH, BODY, ATTACKS[name]), project.covering(PATH, 8))
     assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
-    clean = project.oracle.judge(project.candidate(PATH, BODY, f"return sum(prices)  # {name}"), tests)
-    assert clean.outcome is Outcome.PASS, clean.detail
+    if name in SYSTEM:  # the others change nothing but their own process: one clean candidate comes after them all
+        assert clean(project, name) is Outcome.PASS
 
 
 HONEST = {
@@ -327,5 +334,3 @@ def test_an_attack_at_import_does_not_pass(opened: Callable[[str], Opened], sand
     project = opened(sandbox)
     verdict = project.oracle.judge(project.candidate(PATH, "RATE = 2", AT_IMPORT[name]), project.tests)
     assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
-    clean = project.oracle.judge(project.candidate(PATH, "RATE = 2", f"RATE = 2  # {name}"), project.tests)
-    assert clean.outcome is Outcome.PASS, clean.detail

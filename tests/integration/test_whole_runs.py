@@ -233,19 +233,8 @@ BARE = (
 def test_headless_demo_ends_with_its_table_without_any_privilege(environment: dict[str, str], tmp_path: Path) -> None:
     """Where privileges cannot be given up so, with those there are."""
     without = subprocess.run([*BARE, "true"], capture_output=True, text=True) if shutil.which("unshare") else None
-    arguments = (
-        "demo",
-        "--headless",
-        "--regions",
-        1,
-        "--forward-samples",
-        1,
-        "--context",
-        1536,
-        *SHORT,
-        "--db",
-        tmp_path / "runs.sqlite",
-    )
+    arguments = ("demo", "--headless", "--regions", 1, "--forward-samples", 1, "--context", 512)
+    arguments += ("--forward-max-tokens", 8, "--backward-max-tokens", 8, "--db", tmp_path / "runs.sqlite")
     bare = without is not None and without.returncode == 0
     words = [*(BARE if bare else ()), *command(*arguments)]
     nobody = {**environment, "DOCKER_HOST": f"unix://{tmp_path}/nobody.sock"} if bare else environment
