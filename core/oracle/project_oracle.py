@@ -206,11 +206,11 @@ class ProjectOracle:
             if self._broken is not None:
                 raise self._broken
             try:
-                baseline = self._cached_or_run(progress)
+                baseline, collected = self._cached_or_run(progress)
             except (ProjectError, TargetError) as error:
                 self._broken = error
                 raise
-            self._take(baseline)
+            self._take(baseline, collected)
             return baseline
 
     def _take(self, baseline: Baseline, collected: Zygote | None = None) -> None:
@@ -219,6 +219,8 @@ class ProjectOracle:
         early, self._early = self._early, None
         if early is not None:  # who waits for it there asks here again
             early.close()
+        if self._closed.is_set():  # meanwhile, and not waited for
+            self._stop()
 
     def _kept(self) -> Baseline | None:
         if self._cache is None:
@@ -229,10 +231,11 @@ class ProjectOracle:
         self._admissions = cache.admissions(self._key)
         return cache.load(self._key)
 
-    def _cached_or_run(self, progress: Report) -> Baseline:
+    def _cached_or_run(self, progress: Report) -> tuple[Baseline, Zygote | None]:
+        """Return what is known of the suite, and where it had to be run, a process that has collected it."""
         kept = self._kept() if self._traced is None else None
         if kept is not None:
-            return kept
+            return kept, None
         traced, started = self._traced, time.monotonic()
         run = self._suite_run()
         baseline = self._patiently(lambda heard: run.learn(heard, traced), progress)
@@ -245,7 +248,7 @@ class ProjectOracle:
                 self._cache[0].save(self._key, baseline)
             else:  # files changed while their tests ran
                 self._key = ""
-        return baseline
+        return baseline, run.take_collected()
 
     def _say_more(self, traced: Traced, baseline: Baseline) -> None:
         passed = frozenset(traced.run.passed)
@@ -286,8 +289,8 @@ class ProjectOracle:
         if forks:
             self._forking.put(make(forks_alone=True, collected=collected))
         # In forks of the suite that is collected already, one judges as fast as another would begin.
-        for _ in range(1 if forks else max(1, self._settings.workers or 1)):
-            self._free.put(make())
+        for number in range(1 if forks else max(1, self._settings.workers or 1)):
+            self._free.put(make(collected=None if forks or number else collected))
         self._workers += [*self._forking.queue, *self._free.queue]
 
     def judge(
@@ -713,6 +716,11 @@ class ProjectOracle:
             self._early.close()
         if self._learning.acquire(timeout=CLOSING):  # what is learned in the background ends at its next poll
             self._learning.release()
+        if self._run_begun is not None and (left := self._run_begun.take_collected()) is not None:
+            left.close()
+        self._stop()
+
+    def _stop(self) -> None:
         for worker in self._workers:
             worker.stop()
 

@@ -230,9 +230,14 @@ class SuiteRun:
         return heard
 
     def take_collected(self) -> Zygote | None:
-        """Return the process that ran the suite for `trace`, which can judge on; close it."""
+        """Return the process that ran the suite for `trace` or `learn`, which can judge on; close it."""
         collected, self._collected = self._collected, None
         return collected
+
+    def _keep(self, collected: Zygote | None) -> None:
+        if self._collected is not None:
+            self._collected.close()
+        self._collected = collected
 
     def early(self, traced: Traced) -> Baseline:
         """Return what one run tells, by which can be judged where the untouched project is asked too."""
@@ -255,20 +260,23 @@ class SuiteRun:
     def learn(self, progress: Report, traced: Traced | None = None) -> Baseline:
         """Run the suite as often as it takes: traced, if it was not, and untraced in other orders and apart.
 
-        Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
+        Where candidates may be judged in forks, `take_collected` has a process for it afterwards. Raises ProjectError,
+        TargetError, SandboxError, and what `progress` raises.
         """
         traced = traced if traced is not None else self.trace(progress)
-        plan = self._plan_for(traced)
+        plan, swaps = self._plan_for(traced), False
         try:
             untraced = self._untraced(plan, progress)
             if traced.forked and any(set(_failing(traced.run)).intersection(run.passed) for run in untraced.plain):
                 traced = replace(
                     traced, run=self._traced_afresh(plan, progress)
                 )  # which forks of the suite cannot tell
-            return self._combine(traced, untraced, progress)
+            baseline = self._combine(traced, untraced, progress)
+            swaps = baseline.code_swap
+            return baseline
         finally:
-            if self._collected is not None:
-                self._collected.close()
+            if not swaps:
+                self._keep(None)
 
     def _combine(self, first: Traced, untraced: _Untraced, progress: Report) -> Baseline:
         traced, plain, forked = first.run, untraced.plain, untraced.forked
@@ -403,11 +411,11 @@ class SuiteRun:
 
         `limit`: seconds that the latter may take.
         """
-        with closing(self._runner.start(plan.with_config(collect=True), progress)) as zygote:
-            if zygote.greeting["trouble"]:
-                return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
-            run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(tests), shuffle=0)
-            return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
+        self._keep(zygote := self._runner.start(plan.with_config(collect=True), progress))
+        if zygote.greeting["trouble"]:
+            return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
+        run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(tests), shuffle=0)
+        return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
     def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
         """Decide whether forks can be relied on; tests that fail in them are tried by fresh imports.

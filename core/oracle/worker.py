@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 
@@ -73,7 +74,8 @@ class Worker:
         self._zygotes: dict[Session, Zygote] = {}
         self.forks_alone = forks_alone
         if collected is not None:
-            collected.learn(baseline.learned(settings))
+            with suppress(ZygoteDied):  # then the first trial finds it dead, and starts another
+                collected.learn(baseline.learned(settings))
             self._zygotes[Session.COLLECTED] = collected
         self.swapped = self.untouched_passes = False  # see `_judge_lean`
         self._by_file = baseline.by_file()

@@ -203,7 +203,7 @@ def test_a_run_that_was_stopped_anywhere_ends_as_the_uninterrupted_one(directive
     with chat_server(script) as server:
         whole = directives.parent / "whole.sqlite"
         run(whole, settings(directives, server, embedder))
-        for stop in (1, 2, 4, 6, 9):
+        for stop in (1, 4, 9):
             database = directives.parent / f"stopped-{stop}.sqlite"
             assert run(database, settings(directives, server, embedder), stop).status == "interrupted"
             with open_store(database) as store:

@@ -55,7 +55,7 @@ def test_a_sandbox_killed_while_the_suite_is_learned_is_started_again(tmp_path: 
     def kill_once(stage: str, done: int, total: int) -> None:
         if stage == "learning the tests: last to first" and not killed:
             killed.extend(processes_with("inside/main.py") & set(descendants()))
-            for process in killed:
+            for process in sorted(killed):  # a fork that ends before what it was forked from would be heard of
                 os.kill(process, signal.SIGKILL)
 
     with closing(open_oracle(open_codebase(root), settings, notices.append)) as oracle:
