@@ -25,9 +25,9 @@ def refused(result: object, *words: str) -> None:
         assert word.lower() in errors.lower(), errors
 
 
-def test_version_and_help(inspector: Inspector) -> None:
+def test_version_and_help(inspector: Inspector, inside: Inspector) -> None:
     assert inspector("--version").stdout.startswith("rtc-inspector 0.")
-    text = inspector("--help").stdout
+    text = inside("--help").stdout
     for command in (
         "open",
         "demo",
@@ -44,8 +44,8 @@ def test_version_and_help(inspector: Inspector) -> None:
         assert command in text
 
 
-def test_unknown_option_says_where_to_look(inspector: Inspector) -> None:
-    refused(inspector("run", ".", "--nonsense"), "--nonsense", "--help")
+def test_unknown_option_says_where_to_look(inside: Inspector) -> None:
+    refused(inside("run", ".", "--nonsense"), "--nonsense", "--help")
 
 
 def test_not_a_folder(inside: Inspector, tmp_path: Path) -> None:

@@ -39,20 +39,24 @@ def said(number: int, body: dict[str, object]) -> Answer:
     return 200, completion(kinds[int(str(body["seed"])) % 4], model="m"), {}
 
 
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, known: Path) -> Path:
+    return write_shop(tmp_path_factory.mktemp("project") / "shop")
+
+
 def run_json(
-    folder: Path, address: str, capsys: pytest.CaptureFixture[str], *more: str
+    shop: Path, folder: Path, address: str, capsys: pytest.CaptureFixture[str], *more: str
 ) -> tuple[int, dict[str, object], str]:
-    project = write_shop(folder / "shop")
     database = folder / "runs.sqlite"
-    options = ["run", str(project), "--endpoint", address, "--db", str(database), *PROJECT_RUN, *more]
+    options = ["run", str(shop), "--endpoint", address, "--db", str(database), *PROJECT_RUN, *more]
     status = main(options)
     out, err = capsys.readouterr()
     return status, json.loads(out.strip().splitlines()[-1]), err
 
 
-def test_every_face_says_the_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_face_says_the_shares(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with chat_server(said) as server:
-        _, finished, err = run_json(tmp_path, server.address, capsys, "--regions", "4")
+        _, finished, err = run_json(shop, tmp_path, server.address, capsys, "--regions", "4")
     told = finished["answers"]
     assert isinstance(told, dict) and told["made"] == finished["samples"] and told["code"] == told["made"] * 3 // 5
     assert told["empty"] and told["without_code"] and told["unparsable"] and told["shares"]["empty"] > 0
@@ -87,12 +91,12 @@ def test_every_face_says_the_shares(tmp_path: Path, capsys: pytest.CaptureFixtur
     ],
 )
 def test_a_run_that_hears_nothing_is_held(
-    text: str, reason: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, reason: str, option: str, shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     choice = [{"message": {"content": text}, "finish_reason": reason}]
     with chat_server(lambda n, body: (200, json.dumps({"choices": choice, "model": "m"}).encode(), {})) as server:
         status, finished, err = run_json(
-            tmp_path, server.address, capsys, "--regions", "4", "--thought-tokens", "0", "--concurrency", "1"
+            shop, tmp_path, server.address, capsys, "--regions", "4", "--thought-tokens", "0", "--concurrency", "1"
         )
         asked = len(server.asked)
         assert (status, finished["status"], finished["samples"]) == (1, "incomplete", 8)
