@@ -31,6 +31,9 @@ def found(root: Path, **settings: Any) -> Command:
     return command
 
 
+WRITTEN = "--outputFile={run}/results.json"
+
+
 # ---- finding it
 
 
@@ -49,7 +52,20 @@ def found(root: Path, **settings: Any) -> Command:
         ("npm run unit && tsd", "mocha --reporter tap {tests}", "test/*.js", "tap"),
         ("tape test/*.js | tap-spec", "tape {tests}", "test/*.js", "tap"),
         ("mocha -r ts-node/register", "mocha --reporter tap -r ts-node/register {tests}", "", "tap"),
-        ("vitest", "vitest run --reporter=json --outputFile={run}/results.json {tests}", "", "json"),
+        ("vitest", f"vitest run --coverage=false --reporter=json {WRITTEN} {{tests}}", "", "json"),
+        (
+            "vitest run --typecheck --coverage.enabled=true --reporter=dot",
+            f"vitest run --coverage=false --reporter=json {WRITTEN} --typecheck --typecheck.checker={{build}}/tsc "
+            "{tests}",
+            "",
+            "json",
+        ),
+        (
+            "jest --env node --coverage",
+            f"jest --ci --coverage=false --cacheDirectory={{build}}/jest --json {WRITTEN} --env node {{tests}}",
+            "",
+            "json",
+        ),
         ("make check", "make check", "", "exit"),
     ],
 )

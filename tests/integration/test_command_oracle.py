@@ -209,7 +209,7 @@ if (process.argv[2]) {
   setInterval(() => 0, 1000);
 } else {
   const worker = fork(process.argv[1], ['worker']);
-  worker.on('message', (got) => { worker.kill(); process.exitCode = got === 1 ? 0 : 1 });
+  worker.on('message', (got) => { worker.kill(); worker.kill('SIGKILL'); process.exitCode = got === 1 ? 0 : 1 });
 }
 """
 TYPED = """function used(): number {

@@ -23,6 +23,8 @@ from rtc_inspector.core.languages import LANGUAGES, PYTHON, Language, language_o
 from rtc_inspector.core.settings import OracleSettings
 
 TESTS = "{tests}"
+CHECKER = "{build}/tsc"
+"""What Vitest calls to check types: it would keep what it knows among its own files, which are read-only."""
 _ON_NODE = re.compile(r"(?:^|[\s/])(?:node|npm|npx|pnpm|yarn|jest|vitest|mocha|ava|tape?|uvu)(?=\s|$)")
 _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 _TYPED = {"TypeScript", "TSX"}
@@ -221,6 +223,7 @@ class _Rule:
 
 _OUT = "{run}/results.json"
 _REPORTER = re.compile(r"\s(?:--reporter|-R)(?:=|\s+)\S+")
+_COVERAGE = r"\s--(?:coverage|collectCoverage)(?:\.\w+)?(?:=\S+)?(?=\s|$)"
 _RULES = (
     _Rule(
         re.compile(r"(?:^|(?<=[\s/]))node\b(?P<options>[^|&;]*?)\s--test(?=\s|$)"),
@@ -229,12 +232,18 @@ _RULES = (
     ),
     _Rule(
         _program("vitest(?: run)?"),
-        f"vitest run --reporter=json --outputFile={_OUT}",
+        f"vitest run --coverage=false --reporter=json --outputFile={_OUT}",
         "json",
         results=_OUT,
-        dropped=_REPORTER,
+        dropped=re.compile(f"{_REPORTER.pattern}|{_COVERAGE}"),
     ),
-    _Rule(_program("jest"), f"jest --ci --json --outputFile={_OUT}", "json", results=_OUT),
+    _Rule(
+        _program("jest"),
+        f"jest --ci --coverage=false --cacheDirectory={{build}}/jest --json --outputFile={_OUT}",
+        "json",
+        results=_OUT,
+        dropped=re.compile(_COVERAGE),
+    ),
     _Rule(_program("mocha"), "mocha --reporter tap", "tap", dropped=_REPORTER),
     _Rule(_program("ava"), "ava --tap", "tap"),
     _Rule(_program("tape"), "tape", "tap"),
@@ -259,6 +268,8 @@ def _reporting(root: Path, command: Command) -> Command:
         if rule.unit and TESTS not in test:
             test, everything = _choosing(root, test, rule, everything)
         run = rule.says.sub(rule.tells, rule.dropped.sub("", test), count=1)
+        if "vitest run" in rule.tells and not (root / "node_modules/vue-tsc").exists():
+            run = re.sub(r"\s--typecheck(?=\s)", f"\\g<0> --typecheck.checker={CHECKER}", run)
         if rule.form == "tap" and run.startswith("tap "):
             run = run.replace("tap --reporter=tap", f"tap --reporter=tap {_without_coverage(root)}", 1)
         return replace(

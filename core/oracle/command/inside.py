@@ -86,6 +86,9 @@ class Slot:
             place = _filled(path, places)
             os.makedirs(os.path.dirname(place), exist_ok=True)
             os.symlink(to, place)
+        for path, text in config["scripts"].items():
+            with open(_filled(path, places), "x", opener=lambda name, flags: os.open(name, flags, 0o755)) as script:
+                script.write(_filled(text, places))
         self._left = config["most_bytes"]
         self._copy("")
         self._state = dict(self._walk())
@@ -412,10 +415,19 @@ vm.Script = class extends Script { constructor(code, options) { keep(code, optio
 vm.runInThisContext = (code, options) => { keep(code, options); return runInThisContext(code, options) }
 vm.compileFunction = (code, names, options) => { keep(code, options); return compileFunction(code, names, options) }
 require("node:module").syncBuiltinESMExports()
-process.on("SIGTERM", () => { require("node:v8").takeCoverage(); process.exit(143) })
+const { takeCoverage, stopCoverage } = require("node:v8"), { reallyExit } = process
+const write = () => { takeCoverage(); stopCoverage() }
+process.on("SIGTERM", () => { write(); reallyExit.call(process, 143) })
+if (process.send) process.on("exit", write)
+const { prototype } = require("node:child_process").ChildProcess, { kill } = prototype
+prototype.kill = function (signal) {
+  if (signal !== "SIGKILL" || !this.killed) return kill.call(this, signal)
+  setTimeout(() => kill.call(this, signal), 20_000).unref()
+  return true
+}
 """
 """For runners that translate code by themselves (Vitest, Jest), of which Node keeps no source maps; they end workers by
-a signal, before Node would write down what ran."""
+signals, the last half a second after the first: before Node has written down what ran."""
 
 
 def _maps(files: list[str]) -> dict[str, dict[str, Any]]:

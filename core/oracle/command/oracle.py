@@ -26,7 +26,7 @@ from rtc_inspector.core.languages import language_of
 from rtc_inspector.core.languages.reports import coverage_of, read_report
 from rtc_inspector.core.languages.trees import first_error
 from rtc_inspector.core.oracle.cache import VerdictCache
-from rtc_inspector.core.oracle.command.commands import Command, Tools, find_tools, told
+from rtc_inspector.core.oracle.command.commands import CHECKER, Command, Tools, find_tools, told
 from rtc_inspector.core.oracle.command.results import NAMED, passed_count, read_results
 from rtc_inspector.core.oracle.command.verdict import (
     Expected,
@@ -119,7 +119,7 @@ class CommandOracle:
         self._new_sandbox = new_sandbox
         self._plan = _plan(self._root, tools, interpreter, settings)
         self._learned: Learned | None = None
-        self._learning = threading.Lock()
+        self._learning, self._hurried = threading.Lock(), False
         self._slots = [_Slot() for _ in range(max(1, settings.workers or 1))]
         self._free: queue.Queue[_Slot] = queue.Queue()
         for slot in self._slots:
@@ -145,7 +145,7 @@ class CommandOracle:
             cached = learned is not None
             if learned is None:
                 learned = self._learn(progress)
-                if self._cache is not None:
+                if self._cache is not None and not self._hurried:
                     self._cache.save(self._key(), asdict(learned))
             self._learned = learned
         units = learned.units or {self._command.name: learned.whole}
@@ -235,7 +235,7 @@ class CommandOracle:
             )
             return {}, {}
         units, lines = dict[str, Expected](), dict[str, Counts]()
-        give_up = time.monotonic() + self._settings.suite_timeout
+        began, most = time.monotonic(), self._settings.suite_timeout
         with ThreadPoolExecutor(len(self._slots)) as pool:
 
             def learn(unit: str) -> tuple[str, Ran]:
@@ -244,9 +244,14 @@ class CommandOracle:
 
             for done, (unit, ran) in enumerate(pool.map(learn, found)):
                 progress("learning which lines each test file runs", done, len(found))
-                if time.monotonic() > give_up:
+                spent = time.monotonic() - began
+                if spent > most / 20 and spent * len(found) > most * (done + 1):
                     pool.shutdown(wait=False, cancel_futures=True)
-                    self._notice("Test files take too long one by one: each candidate runs the whole command.")
+                    self._hurried = True
+                    self._notice(
+                        f"{len(found)} test files would take over {most:.0f} s one by one (--suite-seconds): until the "
+                        "project is opened again, each candidate runs the whole command."
+                    )
                     return {}, {}
                 expected = self._expected(ran, excluded)
                 if expected.count and set(expected.passed) != {unit} and not ran.last["killed"]:
@@ -653,6 +658,7 @@ def _plan(root: Path, tools: Tools, interpreter: Interpreter, settings: OracleSe
         "root": str(root),
         "environment": environment,
         "links": [list(link) for link in tools.links],
+        "scripts": {CHECKER: '#!/bin/sh\nexec tsc "$@" --tsBuildInfoFile {build}/types\n'},
         "most_bytes": (settings.scratch_mib + ROOM_MIB // 2) << 20,
     }
     return SessionPlan(Launch(argv, str(root), readonly, base, limits), config)

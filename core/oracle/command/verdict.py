@@ -21,6 +21,7 @@ _MEMORY = re.compile(
     r"|signal: '?(?:SIGKILL|killed)"
 )
 _SIGNAL = re.compile(r"signal: '?(SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP))|signal: (\d+), SIG\w+|\(signal: (\d+)")
+_DIED = re.compile(r"(?:Uncaught )?[A-Z]\w*Error\b.*: ")
 _COMPLAINT = re.compile(r"^.*(?:error(?:\[\w+\])?:|error TS\d+|^\S+\.\w+:\d+:\d+:).*$", re.MULTILINE)
 
 
@@ -148,8 +149,8 @@ def last_line(step: Mapping[str, Any]) -> str:
     for text in (str(step["err"]), str(step["out"])):
         lines = [line.strip() for line in text.splitlines()]
         told = [line for line in lines if line and not line.startswith(("#", "npm "))]
-        if told:
-            return told[-1].rstrip(".")[:300]
+        if told:  # of what a program died stands above its stack
+            return next(filter(_DIED.match, reversed(told)), told[-1]).rstrip(".")[:300]
     return f"it ended with status {step['exit']} and said nothing"
 
 
