@@ -43,12 +43,13 @@ class _Reported:
     def __init__(self, file: SourceFile, coverage: CoverageMap, language: Language) -> None:
         root = statements(file.text, language)
         found = [each for block in root.every() for each in block.statements] if root is not None else []
-        self._places = sorted((each.span.start, each.line) for each in found)
+        self._places = sorted((each.span.start, each.line, each.span.end) for each in found)
         self._suite, self._ran = coverage.tests, coverage.lines.get(file.path, {})
 
     def judge(self, region: Region, *, every: bool) -> Region | None:
         first, last = (bisect_left(self._places, (place,)) for place in (region.span.start, region.span.end))
-        coverers = [self._ran[line] for _, line in self._places[first:last] if line in self._ran]
+        around = [place for place in self._places[:first] if place[2] >= region.span.end][-1:]
+        coverers = [self._ran[line] for _, line, _ in self._places[first:last] or around if line in self._ran]
         tests = sorted(frozenset[int]().union(*coverers))
         if not tests or (every and not all(coverers)):
             return None

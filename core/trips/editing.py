@@ -287,7 +287,7 @@ class CommitTests:
             except InspectorError as error:
                 return _dropped(item, f"the tests of its commit cannot be used: {error.problem}")
             if file is None:
-                return _dropped(item, "its file is no Python code that tests judge")
+                return _dropped(item, "its file is no code that tests judge")
             if not tests:
                 return _dropped(item, "no test of its commit covers it")
             item = replace(item, tests=tuple(tests))

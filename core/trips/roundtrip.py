@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.kinds import task
-from rtc_inspector.core.languages import language_for
+from rtc_inspector.core.languages import PYTHON, language_for
 from rtc_inspector.core.metrics.similarity import code_scores, recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
@@ -119,7 +119,10 @@ class RoundTrip(ABC):
         """Take the code from a raw answer to `prompt`."""
 
     def code_scores(self, item: Item, text: str) -> Mapping[str, float]:
-        return code_scores(text, item.text)
+        scores = code_scores(text, item.text)
+        if language_for(item.path) is not PYTHON:
+            del scores["same_ast"]
+        return scores
 
 
 class InFile(RoundTrip):

@@ -232,6 +232,8 @@ def test_lcov_says_by_which_tests_a_region_is_covered() -> None:
     alone = coverage_of({"test/one.js": reports["test/one.js"]})
     assert cover([region], alone, RegionSettings(), source) == []
     assert len(cover([region], alone, RegionSettings(coverage="any"), source)) == 1
+    part = Region("lib/f.js", Span(text.index("x + 1"), text.index(";\n  if")), 2, 2, "x + 1")  # of a statement
+    assert [each.tests for each in cover([part], coverage, RegionSettings(), source)] == [covered.tests]
     last = Region("lib/f.js", Span(text.index("return 0"), text.index("\n}\n")), 6, 6, "return 0;")
     assert [each.tests for each in cover([last], coverage, RegionSettings(), source)] == [("test/two.js",)]
 

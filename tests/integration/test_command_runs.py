@@ -10,19 +10,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
+from factories import code_row
+from histories import Builder
 
+from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
 from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.run.unstored import try_tests
-from rtc_inspector.core.settings import EndpointSettings, OracleSettings, RunSettings
+from rtc_inspector.core.settings import EditSettings, EndpointSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.reader import Reader
+from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.resources import path as resource
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed: nothing runs JavaScript")
@@ -95,8 +101,10 @@ def test_the_region_itself_passes_and_what_throws_does_not(
         assert finished.status == "finished" and not finished.problems
         found = figures(tmp_path / "runs.sqlite")
         assert found == {"rtc": rtc, "lift": 0.0}
-        row = store.reader.run(1)
-        assert row.sandbox.startswith("command/")
+        assert store.reader.run(1).sandbox.startswith("command/")
+        scored = [sample.scores for item in store.reader.items(1) for sample in store.reader.samples(item.id)]
+        assert any("chrf" in scores for scores in scored)
+        assert not any("same_ast" in scores for scores in scored), "trees are compared of Python alone"
 
 
 def test_a_run_that_was_killed_goes_on_and_can_be_bundled_and_replayed(shop: Path, tmp_path: Path) -> None:
@@ -134,3 +142,22 @@ def test_a_run_that_was_killed_goes_on_and_can_be_bundled_and_replayed(shop: Pat
 def test_the_tests_can_be_tried_before_a_run(shop: Path) -> None:
     said = try_tests(shop, ORACLE, lambda *_: None)
     assert said.startswith("29 tests passed in ") and "lines run" in said
+
+
+def test_an_edit_that_its_tests_notice_is_judged_by_them(shop: Path, tmp_path: Path) -> None:
+    history, code, tests = Builder(tmp_path / "history"), "lib/prices.js", "test/prices.test.js"
+    texts = {path: (shop / path).read_text() for path in ("package.json", code, tests)}
+    history.commit(texts)
+    texts[code] = texts[code].replace("price / 5", "price / 4")
+    history.commit({code: texts[code], tests: texts[tests].replace("(10), 12)", "(10), 12.5)").replace("24", "25")})
+    history.commit({code: texts[code].replace("(percent, 50)", "(50, percent)")})
+    asked = RunSettings(regions=9, edit=EditSettings(tests=True), oracle=replace(ORACLE, cache=False))
+    with ExitStack() as stack:
+        opened = opener("editing")(stack, history.root, configured(asked, "editing"), lambda _: None, lambda *_: None)
+        items = list(opened.trip.items(9, 0, {}, lambda *_: None))
+        (item,) = (item for item in items if item.admitted)
+        assert "price / 4" in item.text and item.tests
+        reasons = {item.reason.partition(" (")[0] for item in items if not item.admitted}
+        assert reasons == {"its tests do not notice when it is undone", "its file is no code that tests judge"}
+        for new, outcome in (("price * 0.25", "pass"), ("price / 3", "fail"), ("price / / 4", "syntax-error")):
+            assert opened.trip.judge(item, code_row(item.text.replace("price / 4", new))).outcome == outcome

@@ -57,7 +57,7 @@ def test_only_edits_that_tests_notice_are_admitted(items: dict[str, Item]) -> No
     assert reasons.pop(noticed) == ""
     assert "do not notice when it is undone" in reasons.pop('"""Prices and receipts."""')
     assert "tests of its commit cannot be used" in reasons.pop("def dearest(prices):")
-    assert set(reasons.values()) == {"its file is no Python code that tests judge"}, "an edit of the tests themselves"
+    assert set(reasons.values()) == {"its file is no code that tests judge"}, "an edit of the tests themselves"
     (item,) = (item for line, item in items.items() if noticed in line)
     assert "tests/test_shop.py::test_discount" in item.tests
     assert "tests/test_shop.py::test_cheapest" not in item.tests
