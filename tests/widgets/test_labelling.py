@@ -404,6 +404,22 @@ def test_some_lines_around_the_region_are_on_show_while_labelling(window: MainWi
     assert editor.viewport().height() >= 6 * editor.fontMetrics().height()
 
 
+def test_enter_keeps_a_note_or_a_name_and_labels_nothing(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    press(Qt.Key.Key_N)
+    QTest.keyClicks(QApplication.focusWidget(), "odd")
+    press(Qt.Key.Key_Return)
+    window.parts.labels.annotator.setFocus()
+    window.parts.labels.annotator.setText("Bob")
+    press(Qt.Key.Key_Enter)
+    assert window.parts.labels.name == "Bob"
+    with open_reader(case.database) as reader:
+        given = [(row.annotator, row.mode, row.note) for sample in outcomes(case) for row in reader.labels(sample)]
+    assert given == [("Ann", "", "odd")]
+    press(Qt.Key.Key_2)
+    assert ("Bob", "line-by-line") in [(row.annotator, row.mode) for row in labels(case)]
+
+
 def test_every_definition_is_whole_in_a_low_window_with_a_notice(window: MainWindow) -> None:
     window.resize(1280, 725)  # a screen of 1280 by 800 with a panel and a title bar
     window.parts.offers.offer(Offer("left", "Run 1 did not finish.", ()))

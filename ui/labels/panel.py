@@ -451,9 +451,8 @@ class LabelsPanel(QWidget):
         self.note.selectAll()
 
     def _leave_field(self) -> None:
-        # Digits are text in a field, and labels outside of one.
-        if self.buttons:
-            self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        # Digits are text in a field, and labels outside of one. A button would be pressed by the Enter that came here.
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 
 MOST_WORDS, LEAST_WORDS = 0.5, 40
