@@ -322,10 +322,10 @@ class ModelSettings:
         label="Prompt style",
         choices={
             "auto": "Automatic",
-            "chat": "Chat, by the model's own template",
-            "completion": "Completion, as for base models",
-            "code": "Code: a file that the model goes on writing",
-            "fim": "Fill in the middle, for the code",
+            "chat": "Chat, by its own template",
+            "completion": "Completion, for base models",
+            "code": "Code: a file to go on writing",
+            "fim": "Fill in the middle, for code",
         },
     )
     prompt_layout: str = setting(

@@ -77,7 +77,7 @@ class Answers:
             else "Another --prompt-style may help.",
             "cut": "--forward-max-tokens and --backward-max-tokens give descriptions and code more room.",
             "without_code": "Another --prompt-style may help.",
-            "unparsable": "See in the Prompt tab, or by `export`, whether they are read rightly.",
+            "unparsable": "See in the Prompt tab (on the command line: `export`) whether they are read rightly.",
         }
         kinds = {"empty": "answers are empty", "cut": "answers were cut at their limit"}
         kinds |= {"without_code": "answers hold no code", "unparsable": "programs do not parse"}

@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QRect, QSettings, QSize, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyleOptionComboBox, QWidget
 from store_cases import filled
 from waiting import wait_until
 
 from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.run.events import Progress
@@ -23,7 +24,7 @@ from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.run.models import find_models
 from rtc_inspector.ui.shell.bars import StatusLine, duration, score
-from rtc_inspector.ui.shell.fields import Choice, ChoiceBox
+from rtc_inspector.ui.shell.fields import FIELD, Choice, ChoiceBox
 from rtc_inspector.ui.shell.model_options import BUNDLED, with_models
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
@@ -372,6 +373,36 @@ def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
         put(dialog, "region.max_characters", 600)
         next(button for button in dialog.buttons.buttons() if button.text() == name).click()
         assert (dialog.result(), dialog.starts) == (1, starts)
+
+
+class LowScreen:
+    """What a panel leaves of a small screen."""
+
+    def availableGeometry(self) -> QRect:  # noqa: N802
+        return QRect(0, 0, 1280, 640)
+
+    def availableSize(self) -> QSize:  # noqa: N802
+        return self.availableGeometry().size()
+
+
+def test_on_a_low_screen_settings_scroll_and_their_texts_and_fields_are_whole(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunDialog, "screen", lambda dialog: LowScreen())
+    for name in TASKS:
+        dialog = RunDialog(configured(RunSettings(), name))
+        dialog.show()
+        dialog.say_environment("the interpreter has what the project requires. " * 5)
+        wait_until(lambda dialog=dialog: dialog._scroll.verticalScrollBar().maximum() > 0)
+        assert dialog.height() < 640
+        for box in dialog.findChildren(QComboBox):
+            option = QStyleOptionComboBox()
+            box.initStyleOption(option)
+            part = QStyle.SubControl.SC_ComboBoxEditField
+            room = box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, box).width()
+            widest = max(box.fontMetrics().horizontalAdvance(box.itemText(at)) for at in range(box.count()))
+            assert not box.isVisible() or (box.height() >= FIELD and widest <= room), box.accessibleName()
+        dialog.close()
 
 
 def test_a_score_is_shown_with_its_interval_and_the_number_of_its_items() -> None:

@@ -53,7 +53,7 @@ def window_words(text: str) -> str:
         places.add(place)
         return f"“{field}{(found['value'] and ': ' + found['value']) or ''}”{where}"
 
-    return _OPTION.sub(name, re.sub(r" \((on the command line: )?--db\)", "", text))
+    return _OPTION.sub(name, re.sub(r" \((on the command line: [^)]+|--db)\)", "", text))
 
 
 @cache
@@ -150,8 +150,12 @@ class Choice:
     usable: bool = True
 
 
-class _ElidedBox(QComboBox):
-    """Shortens what does not fit in the middle, where Qt would cut off the end."""
+class ElidedBox(QComboBox):
+    """Shortens what does not fit in the middle, where Qt would cut off the end; its list shows all."""
+
+    def showPopup(self) -> None:  # noqa: N802
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + 2 * SPACE)
+        super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         option, painter = QStyleOptionComboBox(), QStylePainter(self)
@@ -179,7 +183,7 @@ class ChoiceBox(QWidget):
         self.value = ""  # what is chosen, if anything
         above = label(caption, "caption")
         shrinks = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        self.box = _ElidedBox(sizeAdjustPolicy=shrinks, minimumContentsLength=8, placeholderText=caption)
+        self.box = ElidedBox(sizeAdjustPolicy=shrinks, minimumContentsLength=8, placeholderText=caption)
         self.box.setAccessibleName(caption)
         # Only the user activates; the current index changes whenever the list is filled.
         self.box.activated.connect(self._picked)

@@ -364,7 +364,9 @@ class RunDialog(QDialog):
             others = layout.totalHeightForWidth(width) - self._scroll.sizeHint().height()
             # The dialog's own margins at both sides.
             wrapped = fields.totalHeightForWidth(width - 6 * SPACE)  # -1 while no line wraps
-            wanted = others + (wrapped if wrapped >= 0 else fields.totalSizeHint().height())
+            whole = wrapped if wrapped >= 0 else fields.totalSizeHint().height()
+            self._fields.setMinimumHeight(whole)  # where they scroll their lines would be squeezed
+            wanted = others + whole
             # On a low screen the fields scroll; the buttons must not leave it.
             before = self.minimumHeight()
             self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))

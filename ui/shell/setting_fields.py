@@ -27,7 +27,7 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import FIRST_KIND, TASKS
 from rtc_inspector.core.settings.setting import Described
 from rtc_inspector.core.settings.words import changed, instructions, words_of
-from rtc_inspector.ui.shell.fields import FIELD, indent, pair, show_modal, window_words
+from rtc_inspector.ui.shell.fields import FIELD, ElidedBox, indent, pair, show_modal, window_words
 from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, label, row
 from rtc_inspector.ui.style.fonts import keep_on_screen, open_at, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
@@ -132,7 +132,7 @@ class ChoiceField(SettingField):
     """One of several values."""
 
     def __init__(self, each: Described) -> None:
-        self._box = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._box = ElidedBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for value, words in each.about.choices.items():
             self._box.addItem(words, value)
         super().__init__(each, self._box)
