@@ -20,6 +20,7 @@ from rtc_inspector.core.run.events import Event, RunStarted
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.main_window import MainWindow
+from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
@@ -175,6 +176,7 @@ def test_a_page_that_figures_for_a_room_stood_over_comes_back(open_window: Open,
     window = open_window()
     opened(window, tmp_path, first.database)
     wait_until(lambda: window.inspection.run is not None)
+    shown = window.inspection.run.id
     window.comparing.compare([first.run_id, second.run_id])
     page = window.comparing.page
     for leave in (
@@ -186,7 +188,10 @@ def test_a_page_that_figures_for_a_room_stood_over_comes_back(open_window: Open,
         leave()
         assert page.isVisible() and not window.big_figures.isVisible()
     window.commands["big-figures"].trigger()
-    window.parts.leave_page()
+    window.inspection.choose_run(Wanted(next(run for run in (first.run_id, second.run_id) if run != shown)))
+    wait_until(lambda: window.inspection.run is not None and window.inspection.run.id != shown)
+    assert window.big_figures.isVisible() and not window.parts.shows(page)  # a room goes on to see the run at work
+    window.commands["big-figures"].trigger()
     assert window.parts.code.isVisible() and not page.isVisible()
 
 

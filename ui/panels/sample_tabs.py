@@ -121,7 +121,6 @@ class MetricsPanel(QWidget):
         self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
         self._bars = BarDelegate(self.table)  # kept, as in the project's tree
         self.table.setItemDelegate(self._bars)
-        self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
         self._legend = label(role="caption", wrap=True)
         copy = copy_menu("Copy the scores", [("As a table", self.model.as_text)])
@@ -146,7 +145,7 @@ class MetricsPanel(QWidget):
             self._metrics = [metric(name) for name in names]
             heads = (Head(each.short, f"{each.meaning.capitalize()}.") for each in self._metrics)
             self.model.change_columns([Head("Sample"), Head("Verdict"), *heads])
-            widths(self.table, 300, 150, *(100 if each.short.startswith("Exact") else 120 for each in self._metrics))
+            widths(self.table, 0, 134, *(96 if each.short.startswith("Exact") else 88 for each in self._metrics))
             self._legend.setText("   ".join(f"{each.short}: {each.meaning}." for each in self._metrics))
 
     def set_kind(self, kind: Kind) -> None:

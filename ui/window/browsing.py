@@ -219,7 +219,6 @@ class Browsing(QObject):
         inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
-        inspection.run_chosen.connect(lambda _: parts.leave_page())
         inspection.item_chosen.connect(self._show_item)
         project.opened.connect(self._show_project)
         project.lent.connect(parts.code.lend_text)

@@ -50,6 +50,7 @@ class RunsPage(QObject):
         self._parts, self._inspection, self._browsing, self._reporting = parts, inspection, browsing, reporting
         self.runs: tuple[int, ...] = ()  # of a comparison the reference first
         inspection.moved.connect(self._move)
+        inspection.run_chosen.connect(lambda _: self.close())
 
     def _connect(self, page: ComparePage | AuditPage) -> None:
         page.setParent(self._parts)
