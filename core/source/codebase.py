@@ -12,11 +12,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.languages import PYTHON, Language, language_for
+from rtc_inspector.core.languages import PYTHON, Language, language_for, language_of
 from rtc_inspector.core.source.git import History
 from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
 from rtc_inspector.core.source.walk import Walk
@@ -164,6 +165,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 _EVERY = 50
+_LOOKED_AT = 10_000
 
 
 def open_codebase(
@@ -280,6 +282,9 @@ def _nothing(root: Path, skipped: tuple[SkippedFile, ...], languages: Sequence[L
     names = " or ".join(each.name for each in languages)
     if not skipped:
         remedy = f"Give the folder of a {names} project, or take the task editing if it has a history."
+        others = (language_of(path.name) for path in islice(root.glob("**/*.*"), _LOOKED_AT))
+        if (other := next(filter(None, others), None)) is not None and other not in languages:
+            remedy = f'Its {other.name} is judged by a test command: give one (--test-command "make check").'
         return ProjectError(f"{root} holds no {names} file.", remedy)
     first = skipped[0]
     return ProjectError(

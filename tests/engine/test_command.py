@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.oracle.command.commands import Command, find_command, find_tools, told
+from rtc_inspector.core.oracle.command.commands import Command, Tools, find_command, find_tools, told
 from rtc_inspector.core.oracle.command.results import passed_count, read_results
 from rtc_inspector.core.oracle.command.verdict import Expected, Ran, outcome_of
 from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Outcome
 
 
 def written(root: Path, script: str = "", **files: str) -> Path:
+    root.mkdir(exist_ok=True)
     if script:
         (root / "package.json").write_text(json.dumps({"scripts": {"test": script, "unit": "mocha -R dot test/*.js"}}))
     for name, text in files.items():
@@ -78,6 +80,18 @@ def test_a_script_is_made_to_tell_its_results(
     assert "package.json" in command.source
 
 
+def test_what_builds_runs_before_the_tests_by_itself(tmp_path: Path) -> None:
+    root = written(tmp_path, "eslint . && tsc && npm run bundle && c8 mocha && tsd")
+    scripts = {**json.loads((root / "package.json").read_text())["scripts"], "bundle": "rollup -c"}
+    (root / "package.json").write_text(json.dumps({"scripts": scripts}))
+    command = found(root)
+    assert (command.build, command.run) == ("tsc && rollup -c", "mocha --reporter tap {tests}")
+    assert "tested by `mocha {tests}` after `tsc && rollup -c`" in told(command, Tools((), ()))
+    assert found(root, build_command="make").build == "make"
+    command = found(root, test_command="cd lib && mocha")
+    assert (command.build, command.run) == ("", "cd lib && mocha --reporter tap {tests}")
+
+
 def test_files_of_a_project_say_how_it_is_tested(tmp_path: Path) -> None:
     go = found(written(tmp_path, go__mod="module example.org/m\n"))
     assert (go.line(None), go.line(["./a b"]), go.form) == ("go test -json ./...", "go test -json './a b'", "go-json")
@@ -105,6 +119,9 @@ def test_no_command_and_no_packages_are_said_with_what_to_do(tmp_path: Path) -> 
     with pytest.raises(ProjectError, match="has no node_modules") as error:
         find_tools(tmp_path, found(tmp_path))
     assert "npm ci" in error.value.remedy
+    with pytest.raises(ProjectError, match="holds no Python file") as error:
+        open_codebase(written(tmp_path / "lib", a__js="let a = 1;\n"))
+    assert "Its JavaScript is judged by a test command" in error.value.remedy
     (tmp_path / "package.json").write_text("{")
     with pytest.raises(ProjectError, match=r"package\.json cannot be read"):
         find_command(tmp_path, OracleSettings())

@@ -240,12 +240,26 @@ def test_lines_of_a_runner_that_translates_by_itself_and_kills_its_workers_are_k
     [
         ("node --test", "import test from 'node:test'; test('no', () => { throw Error('never') })", "passes no test"),
         ("sh -c 'echo it is broken; exit 3'", "", "fails before any change: it is broken"),
-        ("no-such-runner", "", "not installed"),
+        ("no-such-runner", "", "no-such-runner, which .* needs, is not installed"),
         (
             "node -e 'fetch(`http://example.org`).catch(e => { console.log(e.cause); process.exit(1) })'",
             "",
             "asks the network",
         ),
+        ("npx --yes no-such-package", "", "asks the network.*: request to .*no-such-package failed"),
+        ("node build.js && node --test", "", r"`node build\.js` fails before any change: Error: Cannot find module"),
+        ("npm run build && node --test", "", r'`npm run build` fails before any change: Missing script: "build"'),
+        ("test -e seen && exit 1; touch seen", "", "passes and fails by turns"),
+        ("touch cover.info", "", "neither lcov nor a Go profile"),
+        (
+            "echo SF:/x.js > cover.info; echo DA:1,1 >> cover.info",
+            "",
+            r"names no file of this project; its first is /x\.js",
+        ),
+        (": no cover.info", "", r"wrote no coverage report to cover\.info"),
+        ("echo ok 1 > out.xml", "", r"is not XML \(syntax error"),
+        ("echo '<coverage/>' > out.xml", "", "is no JUnit XML: it begins with <coverage>"),
+        (": no out.xml", "", r"wrote no report to out\.xml"),
         (  # as cargo says it
             "echo 'error: no matching package named `criterion` found' >&2; echo using offline mode >&2; false",
             "",
@@ -255,8 +269,12 @@ def test_lines_of_a_runner_that_translates_by_itself_and_kills_its_workers_are_k
 )
 def test_trouble_before_any_change_is_said(tmp_path: Path, script: str, source: str, problem: str) -> None:
     root = project(tmp_path, script, a__test__js=source, a__js="export const a = 1;\n")
-    with pytest.raises((ProjectError, TargetError), match=problem), opened(root) as oracle:
+    reports = {"test_results": "out.xml", "coverage_report": "cover.info"}
+    named = {name: path for name, path in reports.items() if path in script}
+    before = digest(root)
+    with pytest.raises((ProjectError, TargetError), match=problem) as error, opened(root, **named) as oracle:
         oracle.suite(lambda *_: None)
+    assert error.value.remedy and digest(root) == before
 
 
 def test_a_test_that_fails_by_turns_is_left_out_and_named(tmp_path: Path) -> None:

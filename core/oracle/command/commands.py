@@ -96,7 +96,7 @@ def find_command(root: Path, settings: OracleSettings) -> Command | None:
     command = _reporting(root, Command(languages, test, test, source=source))
     if settings.test_results:
         command = replace(command, run=command.test, form="junit", results=settings.test_results)
-    return replace(command, build=settings.build_command, coverage=settings.coverage_report)
+    return replace(command, build=settings.build_command or command.build, coverage=settings.coverage_report)
 
 
 def told(command: Command, tools: Tools) -> str:
@@ -105,8 +105,9 @@ def told(command: Command, tools: Tools) -> str:
     results = {"exit": "by exit status and what is printed", "junit": f"by {command.results}"}
     lines = {"report": f"by {command.coverage}", "v8": "by Node itself", "go": "by Go itself"}
     versions = ", ".join(f"{name} {version}" for name, version in tools.versions.items() if version)
+    built = f" after `{command.build}`" if command.build else ""
     return (
-        f"{names}: tested by `{command.test}` ({command.source}{'; ' + versions if versions else ''}); results "
+        f"{names}: tested by `{command.test}`{built} ({command.source}{'; ' + versions if versions else ''}); results "
         f"{results.get(command.form, 'test by test')}, covered lines {lines.get(command.traces, 'unknown')}."
     )
 
@@ -175,11 +176,12 @@ def _found(root: Path, languages: Sequence[Language]) -> tuple[str, str]:
 
 
 _RUN_SCRIPT = re.compile(r"(?:npm|pnpm|yarn)(?: run)?(?: -s| --silent)? (?P<name>[\w:.-]+)")
+_BUILDS = re.compile(r"\b(build|compile|tsc|tsup|rollup|webpack|esbuild|swc|babel|unbuild|browserify|copy|cp|mkdir)\b")
 _LINTERS = re.compile(r"\b(eslint|prettier|standard|xo|tsd|biome|oxlint|size-limit|tsc --noEmit|attw|publint|knip)\b")
 
 
 def _script(root: Path, name: str, depth: int = 5) -> str:
-    """Return the part of a script of package.json that runs tests, other scripts that it calls written out.
+    """Return what a script of package.json builds and tests, other scripts that it calls written out.
 
     Linters and checks of types or sizes are no tests of what code does: beside a runner they are left out.
     """
@@ -195,8 +197,11 @@ def _script(root: Path, name: str, depth: int = 5) -> str:
         called = _RUN_SCRIPT.fullmatch(part)
         inner = called["name"] if called else ""
         parts.append(_script(root, inner, depth - 1) if inner in scripts and depth and inner != name else part)
-    kept = [part for part in parts if any(rule.says.search(part) for rule in _RULES)]
-    if not kept:
+    tests = [any(rule.says.search(part) for rule in _RULES) for part in parts]
+    first = tests.index(True) if any(tests) else 0
+    builds = [part for part in parts[:first] if _BUILDS.search(part) and not _LINTERS.search(part)]
+    kept = [*builds, *(part for part, runs in zip(parts, tests, strict=True) if runs)]
+    if not any(tests):
         kept = [part for part in parts if part and not _LINTERS.search(part)] or parts
     return " && ".join(part for part in kept if part)
 
@@ -263,6 +268,11 @@ def _reporting(root: Path, command: Command) -> Command:
     for rule in _RULES:
         if rule.says.search(test) is None:
             continue
+        parts = test.split(" && ")
+        first = next(place for place, part in enumerate(parts) if rule.says.search(part))
+        build = ""
+        if all(_BUILDS.search(part) for part in parts[:first]):
+            build, test = " && ".join(parts[:first]), " && ".join(parts[first:])
         test = _WRAPPERS.sub("", test.partition(" | ")[0])  # without what makes its output pretty, or measures coverage
         everything = "./..." if rule.unit == "package" else ""
         if rule.unit and TESTS not in test:
@@ -272,9 +282,8 @@ def _reporting(root: Path, command: Command) -> Command:
             run = re.sub(r"\s--typecheck(?=\s)", f"\\g<0> --typecheck.checker={CHECKER}", run)
         if rule.form == "tap" and run.startswith("tap "):
             run = run.replace("tap --reporter=tap", f"tap --reporter=tap {_without_coverage(root)}", 1)
-        return replace(
-            command, test=test, run=run, everything=everything, form=rule.form, results=rule.results, unit=rule.unit
-        )
+        told = replace(command, form=rule.form, results=rule.results, unit=rule.unit)
+        return replace(told, test=test, run=run, everything=everything, build=build)
     return replace(command, test=test, run=test, unit="file" if TESTS in test else "")
 
 

@@ -196,13 +196,13 @@ class CommandOracle:
             cold = self._untouched(slot, None, progress)
             self._require(cold)
             warm = self._untouched(slot, None, progress, trace=True, again=True)
+            if not cold.results and cold.last["exit"] != warm.last["exit"] and not warm.last["killed"]:
+                raise ProjectError(
+                    f"`{command.name}` passes and fails by turns on the untouched project.",
+                    "Mend the test that does, or have the command tell each test by its name (--test-results).",
+                )
             self._require(warm)
         excluded = _unsteady(cold.results, warm.results)
-        if not cold.results and cold.last["exit"] != warm.last["exit"]:
-            raise ProjectError(
-                f"`{command.name}` passes and fails by turns on the untouched project.",
-                "Mend the test that does, or have the command tell each test by its name (--test-results).",
-            )
         whole = self._expected(warm, excluded)
         if not whole.count and command.form in NAMED:
             raise self._failed(warm, "passes no test")
@@ -316,7 +316,7 @@ class CommandOracle:
 
     def _require(self, ran: Ran) -> None:
         """Raise ProjectError or TargetError where the untouched project is of no use."""
-        last, name = ran.last, self._command.name
+        last, name = ran.last, self._named(ran)
         if last["killed"]:
             raise self._failed(ran, f"took longer than {self._settings.suite_timeout:.0f} s")
         if ran.problem:
@@ -341,11 +341,14 @@ class CommandOracle:
                 )
             raise self._failed(ran, "passes no test" if ran.results else "fails before any change")
 
+    def _named(self, ran: Ran) -> str:
+        return self._command.build if self._command.build and len(ran.reply["steps"]) == 1 else self._command.name
+
     def _failed(self, ran: Ran, what: str) -> ProjectError:
         bad = next((each for each in ran.results if each.outcome in ("failed", "error")), None)
-        why = f"{bad.node_id} fails, {told_by(bad)}" if bad is not None else last_line(ran.last)
+        why = f"{bad.node_id} fails, {told_by(bad)}" if bad is not None else first_complaint(ran.last)
         return ProjectError(
-            f"`{self._command.name}` {what}: {why}.",
+            f"`{self._named(ran)}` {what}: {why}.",
             "Make it pass in the project's folder without network, or give another --test-command.",
         )
 
@@ -621,9 +624,9 @@ def _readable(reply: dict[str, Any], tree: str) -> dict[str, Any]:
 
 _SKIPPED = frozenset([".git", "node_modules", "target", "__pycache__", ".venv"])
 _NETWORK = re.compile(
-    r"ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|[Cc]ould not resolve|dial tcp|failed to download"
+    r"ENOTFOUND|ENOTCACHED|EAI_AGAIN|ENETUNREACH|getaddrinfo|[Cc]ould not resolve|dial tcp|failed to download"
     r"|module lookup disabled|attempting to make an HTTP request|network (?:is )?unreachable"
-    r"|cannot find module providing|using offline mode"
+    r"|cannot find module providing|using offline mode|missing go\.sum entry|no required module provides"
 )
 
 

@@ -21,7 +21,8 @@ _MEMORY = re.compile(
     r"|signal: '?(?:SIGKILL|killed)"
 )
 _SIGNAL = re.compile(r"signal: '?(SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP))|signal: (\d+), SIG\w+|\(signal: (\d+)")
-_DIED = re.compile(r"(?:Uncaught )?[A-Z]\w*Error\b.*: ")
+_DIED = re.compile(r"(?:Uncaught )?\w*Error\b.*?: ")
+_NPM = re.compile(r"^npm (?:ERR!|error) (?!code |errno |syscall |path )(.+)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^.*(?:error(?:\[\w+\])?:|error TS\d+|^\S+\.\w+:\d+:\d+:).*$", re.MULTILINE)
 
 
@@ -151,10 +152,11 @@ def last_line(step: Mapping[str, Any]) -> str:
         told = [line for line in lines if line and not line.startswith(("#", "npm "))]
         if told:  # of what a program died stands above its stack
             return next(filter(_DIED.match, reversed(told)), told[-1]).rstrip(".")[:300]
-    return f"it ended with status {step['exit']} and said nothing"
+    npm = _NPM.search(f"{step['err']}\n{step['out']}")
+    return npm[1].rstrip(".")[:300] if npm else f"it ended with status {step['exit']} and said nothing"
 
 
 def first_complaint(step: Mapping[str, Any]) -> str:
     """Return the first line that names an error, else the last line."""
     found = _COMPLAINT.search(f"{step['err']}\n{step['out']}")
-    return found[0].strip()[:300] if found else last_line(step)
+    return found[0].partition("; to add")[0].strip()[:300] if found else last_line(step)
