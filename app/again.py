@@ -17,7 +17,7 @@ from rtc_inspector.app.running import stopping
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.bundle import contents, is_bundle, unpack, write_bundle
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.replay import Replay, Replayed, replay
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.settings import NamedModel

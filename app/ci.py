@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from rtc_inspector.app.output import writing, written
-from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures.reading import number

@@ -13,10 +13,9 @@ from rtc_inspector.app.console import Display
 from rtc_inspector.app.figures import print_figures
 from rtc_inspector.app.output import print_json, print_table, terminal, written
 from rtc_inspector.core.analyses.analyse import ANALYSES, SCORED, analyse
-from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.compare import compare_runs
-from rtc_inspector.core.comparison.comparison import Comparison
-from rtc_inspector.core.comparison.words import pair_row, summary_row, write_pairs_csv
+from rtc_inspector.core.comparison.comparison import Comparison, pair_row, summary_row, write_pairs_csv
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures.reading import number, to_json
 from rtc_inspector.core.kinds import task

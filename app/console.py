@@ -14,7 +14,7 @@ from rich.table import Table
 from rtc_inspector.app.figures import figure_table
 from rtc_inspector.app.output import terminal
 from rtc_inspector.core.analyses.costs import money_words, spent
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import ROUND_TRIP, few, task
 from rtc_inspector.core.run.events import (

@@ -12,7 +12,7 @@ from rtc_inspector.app import options as shared
 from rtc_inspector.app.options import taxonomy_folder
 from rtc_inspector.app.output import print_json, print_table, terminal, written
 from rtc_inspector.core.analyses.agreement import Agreement, confusion_table, measure
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.results import open_reader, open_store

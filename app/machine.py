@@ -46,7 +46,7 @@ from rtc_inspector.core.models.styles import Calibration, expected_style, keep_c
 from rtc_inspector.core.oracle.command.commands import INSTALL, tool
 from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
 from rtc_inspector.core.packages import QT, pip_install, system_install
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings
 
 

@@ -10,11 +10,14 @@ from typing import Any
 import platformdirs
 
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import TASKS, configured
+from rtc_inspector.core.kinds import TASKS, configured, task
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.settings.project_file import read_project_file
-from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, described, value_of, with_values
-from rtc_inspector.core.source.tasks import settings_for
+from rtc_inspector.core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
+from rtc_inspector.core.source.benchmark import is_benchmark
+from rtc_inspector.core.source.directives import holds_directives
+from rtc_inspector.core.source.json_lines import table_in
+from rtc_inspector.core.source.notebook import is_episodes, is_notebook
 
 SETTINGS = described(RunSettings)
 """Every setting that can be given on the command line, by path; `core/settings/` describes them."""
@@ -247,3 +250,60 @@ def settings_rows(options: argparse.Namespace, settings: RunSettings) -> Iterato
             value = value_of(settings, path)
             origin = "default" if value == value_of(usual, path) else "what is named"
             yield each.option, value, files.get(path, "command line") if path in given else origin
+
+
+# ---- the task a source is for
+
+
+def settings_for(
+    project: Path | None, named: str | None, given: Mapping[str, Any], base: RunSettings | None = None
+) -> RunSettings:
+    """Return the settings given by path, with the defaults of the task: the one `named`, else by what the project is.
+
+    A project that is a file of problems or cells is what these come from. Raises UserError.
+    """
+    if project is not None and project.is_dir():
+        project = table_in(project) or project
+    kind = task(named) if named else None
+    wanted = kind is not None and kind.source.file == "benchmark.file"
+    own = kind is not None and kind.source.functions and project is not None and project.is_dir()
+    values = dict(given)
+    if project is not None and ((wanted and not own) or drawn_from(project)):
+        values.setdefault("benchmark.file", str(project.resolve()))
+    settings = with_values(configured(base or RunSettings(), _task_name(project, named, given)), values)
+    check(settings)
+    return settings
+
+
+def drawn_from(project: Path) -> str:
+    """Return what a file in the place of a project says of the items that are drawn; empty for a folder."""
+    if project.is_dir():
+        return ""
+    if is_notebook(project) or is_episodes(project):
+        return "cells"
+    return "problems" if is_benchmark(project) or holds_directives(project) else ""
+
+
+def _task_name(project: Path | None, named: str | None, given: Mapping[str, Any]) -> str:
+    """Return the task's name: without one that of the file that is named, else synthesis. Raises UserError."""
+    drawn = drawn_from(project) if project is not None else ""
+    if "directive.words" in given:
+        wanted = next(kind.name for kind in TASKS.values() if kind.source.words)
+        if named not in (None, wanted):
+            raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
+        return wanted
+    words = project is not None and holds_directives(project)
+    sources = (
+        ("--edits", "edit.file" in given, "history"),
+        ("--benchmark", "benchmark.file" in given, "problems"),
+        ("A file of directives" if words else "A benchmark file", drawn == "problems", drawn),
+        ("A notebook", drawn == "cells", drawn),
+    )
+    for option, there, part in sources:
+        kinds = [kind for kind in TASKS.values() if kind.source.name == part]
+        takes = [kind.name for kind in kinds if kind.source.words or not (words and drawn == part)]
+        if there and named and named not in takes:
+            raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
+        if there:
+            return named or takes[0]
+    return named or RunSettings().task

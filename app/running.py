@@ -24,8 +24,7 @@ from rtc_inspector.core.errors import Cancelled, UserError
 from rtc_inspector.core.figures.reading import to_json
 from rtc_inspector.core.kinds import IMPORTED, TASKS, configured, project_of, task
 from rtc_inspector.core.models.discovery import fitting_models
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, RunStarted
+from rtc_inspector.core.run.events import Control, Event, Notice, RunStarted
 from rtc_inspector.core.run.many import SeriesFinished, resume, start
 from rtc_inspector.core.run.opening import Emit
 from rtc_inspector.core.run.results import open_reader, open_store

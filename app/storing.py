@@ -14,7 +14,7 @@ from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import answers_json, score_json
 from rtc_inspector.app.output import print_json, terminal, writing, written
 from rtc_inspector.core.analyses.costs import spent, words
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import ROUND_TRIP, task
 from rtc_inspector.core.run.results import open_reader

@@ -22,7 +22,7 @@ import llama_cpp
 from problems import forked
 
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, ChainSettings, ModelSettings, RunSettings

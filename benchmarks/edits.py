@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from rtc_inspector.core.settings import EditSettings
-from rtc_inspector.core.source.edit_history import EditHistory
+from rtc_inspector.core.source.edits import EditHistory
 
 
 def main(root: Path, wanted: int) -> None:

@@ -24,8 +24,7 @@ from pathlib import Path
 
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.inside.screening import LINE, screen
-from rtc_inspector.core.regions.candidates import find_regions
-from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.regions.candidates import draw, find_regions
 from rtc_inspector.core.settings import OracleSettings, RegionSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Candidate, Outcome

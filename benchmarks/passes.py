@@ -25,8 +25,7 @@ from passes_sides import SLOTS, Engine, Loop, Server, Side, Tally
 from rtc_inspector.core.generation import PLAIN, Message, Request
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
-from rtc_inspector.core.regions.candidates import enumerate_candidates
-from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.regions.candidates import draw, enumerate_candidates, weigh
 from rtc_inspector.core.settings import RegionSettings, RunSettings
 from rtc_inspector.core.types import Region, SourceFile
 

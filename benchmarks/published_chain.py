@@ -24,7 +24,7 @@ from typing import Any
 
 from rtc_inspector.core.metrics.output_match import tom
 from rtc_inspector.core.rewrites.names import mask_name
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings

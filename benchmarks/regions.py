@@ -16,8 +16,7 @@ import numpy as np
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import LANGUAGES
-from rtc_inspector.core.regions.candidates import enumerate_candidates, parse_blocks
-from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.regions.candidates import draw, enumerate_candidates, parse_blocks, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.source.codebase import open_codebase
 from rtc_inspector.core.types import Codebase, Region

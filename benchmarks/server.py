@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from chat_server import PLAIN, Answer, chat_server, completion
 
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, RunSettings

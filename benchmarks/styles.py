@@ -19,7 +19,7 @@ from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.styles import possible_styles
 from rtc_inspector.core.run.calibration import calibrate
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.writer import Store

@@ -19,8 +19,7 @@ from rtc_inspector.core.generation import Request
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
-from rtc_inspector.core.regions.candidates import enumerate_candidates
-from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.regions.candidates import draw, enumerate_candidates, weigh
 from rtc_inspector.core.settings import ModelSettings, RegionSettings
 from rtc_inspector.core.types import Region, SourceFile
 

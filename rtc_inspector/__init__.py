@@ -20,7 +20,7 @@ from rtc_inspector.core import __version__ as __version__
 
 if TYPE_CHECKING:  # each of these takes longer to load than most programs need
     from rtc_inspector.core.figures import Figure
-    from rtc_inspector.core.run.control import Control
+    from rtc_inspector.core.run.events import Control
     from rtc_inspector.core.run.opening import Emit
     from rtc_inspector.core.settings import EndpointSettings
     from rtc_inspector.core.store.reader import Reader
@@ -58,7 +58,7 @@ def run(
     """
     from rtc_inspector.app.running import models_in, run_settings
     from rtc_inspector.core.kinds import project_of
-    from rtc_inspector.core.run.control import Control
+    from rtc_inspector.core.run.events import Control
     from rtc_inspector.core.run.many import start
     from rtc_inspector.core.run.results import open_store
     from rtc_inspector.core.settings import EndpointSettings

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from rtc_inspector.core.regions.admission import deletion
-from rtc_inspector.core.regions.candidates import find_regions
-from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.regions.candidates import draw, find_regions
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import Candidate, Codebase, Region, SourceFile, Suite
 

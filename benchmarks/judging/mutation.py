@@ -12,8 +12,7 @@ from judging.fresh import note, output_of
 from rtc_inspector.core.oracle.interpreter import describe
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
-from rtc_inspector.core.regions.candidates import find_regions
-from rtc_inspector.core.regions.sampling import draw
+from rtc_inspector.core.regions.candidates import draw, find_regions
 from rtc_inspector.core.settings import OracleSettings, RegionSettings
 from rtc_inspector.core.types import Candidate, Codebase, Oracle, Outcome, Region, Suite
 

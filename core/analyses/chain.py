@@ -264,8 +264,7 @@ def between(chains: Sequence[Chains]) -> fig.Table:
         ),
         rows=tuple(
             fig.Row(
-                (a.label, b.label, test.n, test.only_first, test.only_second, p),
-                links=(fig.Link(a.id), fig.Link(b.id)),
+                (a.label, b.label, test.n, test.only_first, test.only_second, p), links=(fig.Link(a.id), fig.Link(b.id))
             )
             for (a, b, test), p in zip(found, adjusted, strict=True)
         ),

@@ -84,11 +84,7 @@ def running(
         for run_id, points in by_run.items():
             of = "" if len(by_run) == 1 else f", run {run_id}"
             dots = (
-                fig.Point(
-                    Estimate(each.items),
-                    each.scores[measure.name],
-                    links=(fig.Link(run_id, each.item_id),),
-                )
+                fig.Point(Estimate(each.items), each.scores[measure.name], links=(fig.Link(run_id, each.item_id),))
                 for each in points
                 if measure.name in each.scores
             )

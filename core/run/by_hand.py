@@ -13,18 +13,14 @@ from pathlib import Path
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import for_selected_code, task
 from rtc_inspector.core.oracle.command.commands import settings_for
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import ItemReady, Notice
+from rtc_inspector.core.run.events import Control, ItemReady, Notice
 from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import Caller, Emit, Heard, Pace, Run, open_parts, record, reopen
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.judged import open_judged, selected_item
 from rtc_inspector.core.trips.protocol import SelectsCode, TakesDescriptions
-from rtc_inspector.core.types import (
-    Item,
-    Span,
-)
+from rtc_inspector.core.types import Item, Span
 from rtc_inspector.core.waiting import patiently
 
 TAKEN = frozenset({"model", "commit", "comment", "rewrite"})

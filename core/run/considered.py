@@ -38,9 +38,11 @@ def considered(
 
     `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
     """
-    from rtc_inspector.core.regions.candidates import enumerate_candidates  # the parser takes half a second to load
+    from rtc_inspector.core.regions.candidates import (
+        enumerate_candidates,  # the parser takes half a second to load
+        weigh,
+    )
     from rtc_inspector.core.regions.coverage import cover
-    from rtc_inspector.core.regions.sampling import weigh
 
     candidates = enumerate_candidates(file, settings)
     known = coverage if coverage is not None else CoverageMap((), {}, {})

@@ -18,8 +18,7 @@ from rtc_inspector.core.analyses.costs import money_words, price
 from rtc_inspector.core.errors import Cancelled
 from rtc_inspector.core.kinds import Kind, counted, task
 from rtc_inspector.core.platform import usable_cores
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, ItemReady, Progress
+from rtc_inspector.core.run.events import Control, Event, ItemReady, Progress
 from rtc_inspector.core.settings import RunSettings, share_cores
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 from rtc_inspector.core.types import Form

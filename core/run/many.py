@@ -23,8 +23,7 @@ from rtc_inspector.core.models.loading import local_files
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run import pipeline
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import RunFinished
+from rtc_inspector.core.run.events import Control, RunFinished
 from rtc_inspector.core.run.opening import (
     Caller,
     Emit,
@@ -101,12 +100,7 @@ class _Series:
     """Works a series off; the thread that calls it writes all its runs."""
 
     def __init__(
-        self,
-        settings: RunSettings,
-        project: Path,
-        store: Store,
-        caller: Caller,
-        changed: Mapping[str, Any],
+        self, settings: RunSettings, project: Path, store: Store, caller: Caller, changed: Mapping[str, Any]
     ) -> None:
         check(settings)
         settings = share_cores(settings.resumed(changed), usable_cores())

@@ -25,8 +25,7 @@ from rtc_inspector.core.models.loading import check_machine, model_file, open_mo
 from rtc_inspector.core.models.styles import as_recorded, forward_only
 from rtc_inspector.core.oracle.command.commands import languages_of
 from rtc_inspector.core.platform import usable_cores
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, Progress
+from rtc_inspector.core.run.events import Control, Event, Notice, Progress
 from rtc_inspector.core.settings import ModelSettings, NamedModel, RunSettings, share_cores
 from rtc_inspector.core.source.codebase import project_name
 from rtc_inspector.core.store.rows import Answers

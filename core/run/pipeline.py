@@ -16,8 +16,7 @@ from typing import Any
 
 from rtc_inspector.core.errors import Cancelled, InspectorError, NothingRead, StoreError
 from rtc_inspector.core.kinds import task
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import ItemReady, Notice, RunFinished, RunStarted
+from rtc_inspector.core.run.events import Control, ItemReady, Notice, RunFinished, RunStarted
 from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import Caller, Emit, Pace, Run, open_parts, record, reopen
 from rtc_inspector.core.settings import RunSettings

@@ -20,8 +20,7 @@ from rtc_inspector.core.generation import Generation, Model, Request, Window
 from rtc_inspector.core.kinds import role_title
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.run.bundle import changes
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Notice, Progress
+from rtc_inspector.core.run.events import Control, Notice, Progress
 from rtc_inspector.core.run.opening import Caller, Emit, Parts, located, open_parts
 from rtc_inspector.core.settings import NamedModel, RunSettings
 from rtc_inspector.core.store.reader import Reader

@@ -28,11 +28,7 @@ def test_area() -> None:
     assert area(2, 3) == 6
 '''
 ASKED = "Raise a ValueError when a side is negative, else return the width times the height."
-STYLES = {
-    "chat": "in turns",
-    "code": "as a file that it goes on writing",
-    "fim": "as a gap to fill",
-}
+STYLES = {"chat": "in turns", "code": "as a file that it goes on writing", "fim": "as a gap to fill"}
 """Prompt styles and what they are, for people."""
 DESCRIPTION_TOKENS, CODE_TOKENS = 128, 256
 _Make = Callable[[ModelInfo, Fits], Prompt]

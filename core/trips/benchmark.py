@@ -29,8 +29,15 @@ from rtc_inspector.core.models.prompts import backward_prompt, wording
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from rtc_inspector.core.rewrites.names import MASK, mask_name, mask_words, name_places
 from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
-from rtc_inspector.core.source.benchmark import Benchmark, installed_humaneval, read_benchmark, with_docstring
-from rtc_inspector.core.source.samples_file import Samples, WrittenProgram, read_samples
+from rtc_inspector.core.source.benchmark import (
+    Benchmark,
+    Samples,
+    WrittenProgram,
+    installed_humaneval,
+    read_benchmark,
+    read_samples,
+    with_docstring,
+)
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
 from rtc_inspector.core.trips.pool import Draw

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.regions.admission import NO_EFFECT, admit
+from rtc_inspector.core.regions.candidates import draw
 from rtc_inspector.core.regions.coverage import keep_coverage
-from rtc_inspector.core.regions.sampling import draw
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item

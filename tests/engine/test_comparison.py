@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, settle, suite
 
-from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.compare import compare_runs
-from rtc_inspector.core.comparison.comparison import Comparison
-from rtc_inspector.core.comparison.words import pair_row, summary_row, write_pairs_csv
+from rtc_inspector.core.comparison.comparison import Comparison, pair_row, summary_row, write_pairs_csv
 from rtc_inspector.core.errors import StoreError, UserError
 from rtc_inspector.core.generation import Extraction, Role, Sample
 from rtc_inspector.core.metrics.statistics import interval

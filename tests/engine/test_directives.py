@@ -16,7 +16,7 @@ from rtc_inspector.app.cli import build_parser
 from rtc_inspector.app.options import sampling_settings
 from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.comparison.compare import compare_runs
-from rtc_inspector.core.comparison.words import verdict
+from rtc_inspector.core.comparison.comparison import verdict
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.figures import Column, Figure, Histogram, Lines, Sentence, Table
 from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample

@@ -6,14 +6,14 @@ import pytest
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Prompt
-from rtc_inspector.core.models.edit_prompts import (
+from rtc_inspector.core.models.extraction import extract_edit
+from rtc_inspector.core.trips.editing import (
     UNINFORMATIVE,
     edit_backward_prompt,
     edit_forward_prompt,
     fence_for,
     wording,
 )
-from rtc_inspector.core.models.extraction import extract_edit
 
 OLD = "    if a:\n        return 1\n    return 2"
 NEW = "    if a and b:\n        return 1\n    return 2"

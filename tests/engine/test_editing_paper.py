@@ -12,8 +12,7 @@ from replaying import Replay
 
 from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.metrics.statistics import interval
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, VerdictReady
+from rtc_inspector.core.run.events import Control, Event, VerdictReady
 from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import Pace, Parts, Run
 from rtc_inspector.core.settings import EditSettings, RunSettings

@@ -13,8 +13,7 @@ from pygit2.enums import FileMode
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.settings import EditSettings
-from rtc_inspector.core.source.edit_history import EditHistory
-from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits import Edit, EditHistory
 
 ALL = EditSettings()
 

@@ -9,8 +9,7 @@ from histories import Builder, module
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.settings import EditSettings
-from rtc_inspector.core.source.edit_history import EditHistory
-from rtc_inspector.core.source.edits import Edit
+from rtc_inspector.core.source.edits import Edit, EditHistory
 
 
 def drawn(root: Path, settings: EditSettings | None = None) -> list[Edit]:

@@ -15,7 +15,7 @@ from replaying import Replay
 
 from rtc_inspector.core.errors import Cancelled, ProjectError
 from rtc_inspector.core.kinds import configured
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.growing import Growing, Work
 from rtc_inspector.core.run.opening import Pace, Parts, Run, record
 from rtc_inspector.core.settings import EditSettings, OracleSettings, RunSettings

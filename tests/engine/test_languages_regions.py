@@ -14,9 +14,8 @@ from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import LANGUAGES, Language, language_of, named
 from rtc_inspector.core.languages.reports import coverage_of, read_report
 from rtc_inspector.core.regions.admission import ADMISSION, NO_COMPILE, NO_EFFECT, admit
-from rtc_inspector.core.regions.candidates import enumerate_candidates, find_regions, snap
+from rtc_inspector.core.regions.candidates import draw, enumerate_candidates, find_regions, snap, weigh
 from rtc_inspector.core.regions.coverage import cover
-from rtc_inspector.core.regions.sampling import draw, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import Candidate, CoverageMap, Outcome, Region, SourceFile, Span, Verdict
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds.py": "the registry",
     "core/analyses/analyse.py": "an analysis bears the name of its method",
-    "core/models/edit_prompts.py": "whose words its prompts are",
+    "core/trips/editing.py": "whose words its prompts are",
     "core/models/prompts.py": "likewise",
     "core/run/bundle.py": "a part of the settings",
     "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",

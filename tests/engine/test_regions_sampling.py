@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 from real_modules import OWN_ROOT, own_core, source_of
 
-from rtc_inspector.core.regions.candidates import enumerate_candidates
-from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.regions.candidates import draw, enumerate_candidates, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import Region, Span
 
@@ -145,7 +144,7 @@ def test_nothing_to_draw() -> None:
 SCRIPT = """
 import json, pathlib, sys
 from rtc_inspector.core.regions.candidates import enumerate_candidates
-from rtc_inspector.core.regions.sampling import draw, weigh
+from rtc_inspector.core.regions.candidates import draw, weigh
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.types import SourceFile
 file = SourceFile("textwrap.py", pathlib.Path(sys.argv[1]).read_text(), "utf-8", False)

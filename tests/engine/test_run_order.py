@@ -11,11 +11,12 @@ import pytest
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.kinds import configured
-from rtc_inspector.core.models import edit_prompts, prompts
+from rtc_inspector.core.models import prompts
 from rtc_inspector.core.run.growing import Work
 from rtc_inspector.core.run.opening import require_same_prompts
 from rtc_inspector.core.run.pipeline import files_together
 from rtc_inspector.core.settings import EditSettings, RunSettings
+from rtc_inspector.core.trips import editing
 from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import Item, Span
 
@@ -35,7 +36,7 @@ def test_the_version_of_the_prompts_is_kept_with_the_run(tmp_path: Path) -> None
     settings = configured(RunSettings(regions=1, edit=EditSettings(file=str(file))), "editing")
     with ExitStack() as stack:
         opened = opener("editing")(stack, tmp_path, settings, print, lambda *_: None)
-    assert opened.settings.prompt_version == edit_prompts.wording().version
+    assert opened.settings.prompt_version == editing.wording().version
     assert RunSettings.from_json(opened.settings.to_json()) == opened.settings
 
 

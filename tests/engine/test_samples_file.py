@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.source.samples_file import read_samples
+from rtc_inspector.core.source.benchmark import read_samples
 
 KEYS = ("HumanEval/0", "HumanEval/1", "MBPP/11")
 

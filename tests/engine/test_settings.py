@@ -10,7 +10,7 @@ from setting_values import another
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import TASKS
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings

@@ -17,11 +17,12 @@ from chat_server import Answer, chat_server, completion
 from factories import files_of
 from projects import write_shop
 
-from rtc_inspector.core.models import edit_prompts, prompts
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.models import prompts
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import resume
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.rows import NOTHING
+from rtc_inspector.core.trips import editing
 
 STORED = Path(__file__).parent.parent / "stored"
 ANSWERS = json.loads((STORED / "answers.json").read_text())
@@ -103,7 +104,7 @@ def test_gone_on_with_it_ends_as_it_would_have(task: str, tmp_path: Path) -> Non
         return 200, completion(ANSWERS[str(body["seed"])], model="m"), {}
 
     with chat_server(answer) as server:
-        _move(database, project, server.address, (prompts if task == "synthesis" else edit_prompts).wording().version)
+        _move(database, project, server.address, (prompts if task == "synthesis" else editing).wording().version)
         with open_store(database) as store:
             finished = resume(1, store, lambda event: None, Control())
         asked = len(server.asked)

@@ -15,8 +15,7 @@ from chat_server import ChatServer, chat_server
 from toy_method import LINES, TWICE, answer
 
 from rtc_inspector.core import kinds
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, RunFinished, SampleReady
+from rtc_inspector.core.run.events import Control, Event, RunFinished, SampleReady
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings

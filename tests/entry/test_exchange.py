@@ -14,9 +14,9 @@ import pytest
 from factories import fill_store
 
 from rtc_inspector.app.cli import main
+from rtc_inspector.app.options import settings_for
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.source.benchmark import read_benchmark
-from rtc_inspector.core.source.tasks import settings_for
 from rtc_inspector.core.store.export import export_rows
 from rtc_inspector.resources import path as resource
 

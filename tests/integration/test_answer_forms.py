@@ -26,7 +26,7 @@ from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.embedder import packaged_minilm
 from rtc_inspector.core.models.extraction import extract_code
 from rtc_inspector.core.models.remote import RemoteModel, Served
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import (

@@ -16,8 +16,7 @@ from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.figures import Bars, Table
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, ItemReady, RunFinished
+from rtc_inspector.core.run.events import Control, Event, ItemReady, RunFinished
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.run.scoring import score_runs

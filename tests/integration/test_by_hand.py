@@ -11,9 +11,8 @@ from projects import write_shop
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.run import by_hand, pipeline
-from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.estimate import estimate, try_pace
-from rtc_inspector.core.run.events import Event, ItemReady, Progress, TextStreamed
+from rtc_inspector.core.run.events import Control, Event, ItemReady, Progress, TextStreamed
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
 from rtc_inspector.core.store.rows import TRIAL, SampleRow

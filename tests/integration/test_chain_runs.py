@@ -21,8 +21,7 @@ from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.figures import Bars, Grid, Lines, Sentence, Table
 from rtc_inspector.core.metrics.output_match import Lost
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import RunFinished, SampleReady
+from rtc_inspector.core.run.events import Control, RunFinished, SampleReady
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import ChainSettings, EndpointSettings, RunSettings

@@ -32,8 +32,7 @@ from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.run import pipeline
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, SampleReady
+from rtc_inspector.core.run.events import Control, Event, Notice, SampleReady
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
 from rtc_inspector.resources import path as resource

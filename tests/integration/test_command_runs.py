@@ -22,7 +22,7 @@ from histories import Builder
 
 from rtc_inspector.core.kinds import configured
 from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.run.unstored import try_tests

@@ -13,8 +13,7 @@ from chat_server import Answer, ChatServer, chat_server, completion
 from rtc_inspector.app.console import as_json
 from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Grid, Sentence, Table
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import RunFinished, SampleReady
+from rtc_inspector.core.run.events import Control, RunFinished, SampleReady
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import CosmeticSettings, EndpointSettings, RunSettings

@@ -27,8 +27,7 @@ from rtc_inspector.core.figures import Sentence, Table
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.embedder import packaged_minilm
 from rtc_inspector.core.run.bundle import contents, unpack, write_bundle
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, RunFinished, SampleReady
+from rtc_inspector.core.run.events import Control, Event, RunFinished, SampleReady
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import BenchmarkSettings, DirectiveSettings, EndpointSettings, RunSettings

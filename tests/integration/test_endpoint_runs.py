@@ -18,9 +18,8 @@ from rtc_inspector.core.analyses.costs import spent
 from rtc_inspector.core.comparison.compare import compare_runs
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError
 from rtc_inspector.core.models.styles import as_recorded
-from rtc_inspector.core.run.control import Control
 from rtc_inspector.core.run.estimate import estimate
-from rtc_inspector.core.run.events import Event, Notice, RunFinished, RunStarted
+from rtc_inspector.core.run.events import Control, Event, Notice, RunFinished, RunStarted
 from rtc_inspector.core.run.pipeline import resume, start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings

@@ -11,8 +11,7 @@ import pytest
 
 from rtc_inspector.app.cli import main
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Progress
+from rtc_inspector.core.run.events import Control, Event, Progress
 from rtc_inspector.core.run.pipeline import resume
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.source.benchmark import read_benchmark

@@ -20,8 +20,7 @@ from rtc_inspector.core.analyses.ranking import ranking
 from rtc_inspector.core.errors import ModelError, UserError
 from rtc_inspector.core.figures import Grid, Sentence, Table
 from rtc_inspector.core.models.discovery import fitting_models
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, Progress, RunStarted
+from rtc_inspector.core.run.events import Control, Event, Notice, Progress, RunStarted
 from rtc_inspector.core.run.many import SeriesFinished, planned, resume, start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import (

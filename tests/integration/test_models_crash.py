@@ -17,8 +17,7 @@ from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Message, Prompt, Request
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Notice
+from rtc_inspector.core.run.events import Control, Notice
 from rtc_inspector.core.run.opening import Caller, open_models
 from rtc_inspector.core.settings import ModelSettings, RunSettings
 

@@ -321,7 +321,7 @@ FIXED_STEPS = """
 import sys
 from rtc_inspector.core.models.engine import Engine
 from rtc_inspector.core.models.engine import Counters, Job, Listener
-from rtc_inspector.core.models.native import NativeModel
+from rtc_inspector.core.models.worker import NativeModel
 
 native = NativeModel(sys.argv[1], 0, 1)
 text = open("core/errors.py").read()
@@ -352,7 +352,7 @@ def test_the_fallback_of_one_sequence_at_a_time_repeats_itself_too(small_model: 
 
 LONG_TOKENS = """
 import sys
-from rtc_inspector.core.models import native
+from rtc_inspector.core.models import worker as native
 
 model = native.NativeModel(sys.argv[1], 0, 1)
 tokens = range(model.vocabulary)

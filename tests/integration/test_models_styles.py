@@ -111,7 +111,7 @@ from rtc_inspector.core.models.client import _options
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.worker import Session
 from rtc_inspector.core.models.styles import choose_style
-from rtc_inspector.core.models.native import VectorSession
+from rtc_inspector.core.models.worker import VectorSession
 from rtc_inspector.core.settings import ModelSettings
 
 SIGNATURES = (lib.llama_log_callback, lib.ggml_abort_callback)

@@ -12,8 +12,7 @@ from notebooks import notebook
 
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.oracle.bench import project
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, ItemReady
+from rtc_inspector.core.run.events import Control, Event, ItemReady
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings

@@ -25,8 +25,7 @@ from rtc_inspector.app.cli import main
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.run import pipeline
 from rtc_inspector.core.run.bundle import Contents, changes, contents, is_bundle, unpack, write_bundle
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, SampleReady
+from rtc_inspector.core.run.events import Control, Event, SampleReady
 from rtc_inspector.core.run.replay import Replay, replay
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings

@@ -11,8 +11,7 @@ import pytest
 from chat_server import Answer, chat_server, completion
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice
+from rtc_inspector.core.run.events import Control, Event, Notice
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, RunSettings

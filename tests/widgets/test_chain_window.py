@@ -17,7 +17,7 @@ from waiting import wait_until
 
 from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.figures import Grid, Lines, Link
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EndpointSettings

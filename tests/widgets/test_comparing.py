@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from themes import wear
 from waiting import wait_until
 
-from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.figures import Lines
 from rtc_inspector.core.figures.layout import laid_out
 from rtc_inspector.core.figures.reading import marks

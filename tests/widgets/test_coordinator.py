@@ -17,8 +17,7 @@ from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.figures import Sentence
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
+from rtc_inspector.core.run.events import Control, Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
 from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.types import Estimate

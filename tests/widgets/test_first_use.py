@@ -21,8 +21,7 @@ from waiting import wait_until
 from rtc_inspector.core.generation import Extraction, Role, Sample
 from rtc_inspector.core.models.download import parse_wanted
 from rtc_inspector.core.regions.admission import as_item
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Notice, SampleReady
+from rtc_inspector.core.run.events import Control, Event, Notice, SampleReady
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow

@@ -15,8 +15,7 @@ from store_cases import filled
 from waiting import wait_until
 
 from rtc_inspector.core.regions.candidates import how_many
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, RunStarted
+from rtc_inspector.core.run.events import Control, Event, RunStarted
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.main_window import MainWindow

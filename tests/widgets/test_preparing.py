@@ -14,8 +14,7 @@ from waiting import wait_until
 
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import task
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, Progress, TextStreamed
+from rtc_inspector.core.run.events import Control, Event, Progress, TextStreamed
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.panels.run import Preparing
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN

@@ -15,8 +15,7 @@ from store_cases import filled
 from stored_run import shown
 from waiting import wait_until
 
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event
+from rtc_inspector.core.run.events import Control, Event
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow

@@ -13,7 +13,7 @@ from toy_method import LINES, TWICE, answer
 from waiting import wait_until
 
 from rtc_inspector.core import kinds
-from rtc_inspector.core.run.control import Control
+from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.run.pipeline import start
 from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.settings import EndpointSettings, RunSettings

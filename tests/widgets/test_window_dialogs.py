@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyleOptionCombo
 from store_cases import filled
 from waiting import wait_until
 
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.kinds import TASKS, configured
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header

@@ -21,8 +21,7 @@ from waiting import wait_until
 
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.models.discovery import bundled_model
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, RunFinished
+from rtc_inspector.core.run.events import Control, Event, RunFinished
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.resources import path as resource

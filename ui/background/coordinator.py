@@ -16,8 +16,7 @@ from pkgutil import resolve_name
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.run.control import Control
-from rtc_inspector.core.run.events import Event, ItemReady, RunFinished, RunStarted, TextStreamed
+from rtc_inspector.core.run.events import Control, Event, ItemReady, RunFinished, RunStarted, TextStreamed
 from rtc_inspector.ui.background.gateway import Gateway
 
 BATCH = 100  # milliseconds between two batches

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.comparison.comparison import Comparison, Difference, Pair
-from rtc_inspector.core.comparison.words import bounded, capital, further, p_words, run_words, write_pairs_csv
+from rtc_inspector.core.comparison.comparison import (
+    Comparison,
+    Difference,
+    Pair,
+    bounded,
+    capital,
+    further,
+    p_words,
+    run_words,
+    write_pairs_csv,
+)
 from rtc_inspector.core.kinds import noun
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.ui.compare import REFERENCE, STEPS

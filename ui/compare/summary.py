@@ -9,9 +9,8 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
-from rtc_inspector.core.comparison import words
-from rtc_inspector.core.comparison.comparison import Comparison, Pair, scatter
-from rtc_inspector.core.comparison.words import capital, run_words
+from rtc_inspector.core.comparison import comparison as words
+from rtc_inspector.core.comparison.comparison import Comparison, Pair, capital, run_words, scatter
 from rtc_inspector.core.figures import Link, Scatter
 from rtc_inspector.core.kinds import noun
 from rtc_inspector.ui.background.gateway import Turns

@@ -12,7 +12,7 @@ from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
 from rtc_inspector.core.analyses.analyse import analyse
-from rtc_inspector.core.comparison import words
+from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.comparison import Comparison, scatter
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Figure

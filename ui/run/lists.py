@@ -11,7 +11,7 @@ from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal, SignalInsta
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QHeaderView, QMenu, QWidget
 
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import CONDITIONS, task
 from rtc_inspector.core.store.rows import NOTHING, RunRow

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from rtc_inspector.core.comparison.words import bounded
+from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.kinds import counted, noun, task
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.types import Form, Outcome
