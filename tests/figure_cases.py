@@ -12,6 +12,7 @@ from rtc_inspector.core.figures import (
     Figure,
     Grid,
     Guide,
+    Head,
     Histogram,
     Lines,
     Link,
@@ -29,7 +30,7 @@ from rtc_inspector.core.types import Estimate
 def spread(values: list[float], **others: object) -> Histogram:
     """One group, a link to item 0, 1, ... behind each value."""
     observed = tuple(Observation(value, link=Link(item=at)) for at, value in enumerate(values))
-    return Histogram(name="spread", title="Spread", x=Axis("RTC", 0, 1), noun="regions", values=observed, **others)
+    return Histogram(Head("spread", "Spread"), x=Axis("RTC", 0, 1), noun="regions", values=observed, **others)
 
 
 def one_of_each() -> list[Figure]:
@@ -38,8 +39,7 @@ def one_of_each() -> list[Figure]:
     lonely = Point(Estimate(0.9), Estimate(), name="undefined")
     return [
         Scatter(
-            name="models",
-            title="Models",
+            Head("models", "Models"),
             x=Axis("pass@1", 0, 1, "up"),
             y=Axis("RTC"),
             points=(point, lonely),
@@ -47,15 +47,13 @@ def one_of_each() -> list[Figure]:
             guides=(Guide("x", 0.75, "threshold"),),
         ),
         Lines(
-            name="running",
-            title="Running",
+            Head("running", "Running"),
             x=Axis("regions"),
             y=Axis("mean"),
             series=(Series("RTC", (point,)), Series("lift", (lonely,), "good", "signed")),
         ),
         Bars(
-            name="classes",
-            title="Classes",
+            Head("classes", "Classes"),
             categories=Categories("step", ("1", "2")),
             y=Axis("share"),
             bars=(
@@ -67,21 +65,19 @@ def one_of_each() -> list[Figure]:
         ),
         spread([0.0, 1 / 3, 1 / 3, 1.0]),
         Grid(
-            name="steps",
-            title="Steps",
+            Head("steps", "Steps"),
             rows=Categories("problem", ("a", "b")),
             columns=Categories("step", ("1", "2")),
             scale=Axis("TOM", 0, 1, "up"),
             cells=(Cell("a", "1", Estimate(0.5, n=4), links=(Link(item=7, sample=9),)), Cell("b", "2")),
         ),
         Table(
-            name="files",
-            title="Files",
+            Head("files", "Files"),
             columns=(Column("file"), Column("RTC", "number", "up", bar=True), Column("lift", "signed")),
             rows=(
                 Row(("a.py", Estimate(0.5, 0.25, 0.75), None), links=(Link(item=1), Link(item=2))),
                 Row(("b.py", None, -0.125)),
             ),
         ),
-        Sentence(name="finding", title="Finding", text="Below four models nothing follows."),
+        Sentence(Head("finding", "Finding"), text="Below four models nothing follows."),
     ]

@@ -206,9 +206,7 @@ def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
         moments = (found.skewness, found.kurtosis, int(mask.sum()))
         rows.append(fig.Row((about.short, theory, *cells, *moments), links=judged.ordered(places[::-1])))
     return fig.Table(
-        name="shape",
-        title="Bounds and distribution",
-        short="Shape",
+        fig.Head("shape", "Bounds and distribution", "Shape"),
         note="Midhinge: (Q1 + Q3) / 2. Moments of the population; kurtosis in excess of the normal distribution's.",
         choices=(choice,),
         columns=fig.columns(
@@ -232,9 +230,7 @@ def spreads(judged: Judged) -> fig.Grid:
                 value = Estimate(len(here) / len(places), n=len(here))
                 cells.append(fig.Cell(short(name), head, value, links=judged.ordered(here)))
     return fig.Grid(
-        name="spreads",
-        title="Where the values of each metric lie",
-        short="Distributions",
+        fig.Head("spreads", "Where the values of each metric lie", "Distributions"),
         note="Share of the samples from each value up to the next column's; values below 0 stand in the first.",
         rows=fig.Categories("metric", tuple(map(short, judged.columns))),
         columns=fig.Categories("value from", heads),
@@ -247,9 +243,7 @@ def distribution(judged: Judged, name: str, choice: fig.Choice) -> fig.Histogram
     """Draw one metric by itself (Fig. 1)."""
     about = metric(name)
     return fig.Histogram(
-        name="distribution",
-        title=f"Distribution of {about.short}",
-        short="One distribution",
+        fig.Head("distribution", f"Distribution of {about.short}", "One distribution"),
         note=f"{about.title}: {about.meaning}",
         choices=(choice,),
         x=axis_of(about),
@@ -292,9 +286,7 @@ def perturbations(judged: Judged) -> fig.Table | None:
     if not rows:
         return None
     return fig.Table(
-        name="perturbations",
-        title="After changes that keep the meaning",
-        short="Perturbed",
+        fig.Head("perturbations", "After changes that keep the meaning", "Perturbed"),
         note="The mean, how much that is above the unchanged one's on the same samples, and how alike both rank the "
         "samples. Left out: a side does not parse, or there is no function whose name could change.",
         columns=fig.columns(
@@ -321,9 +313,7 @@ def areas(judged: Judged) -> fig.Bars:
     """Return bars of how well each metric tells what passes, by its AUC."""
     names = sorted(judged.aucs, key=lambda name: -judged.aucs[name].value)
     return fig.Bars(
-        name="auc",
-        title="Telling pass from fail (AUC)",
-        short="AUC",
+        fig.Head("auc", "Telling pass from fail (AUC)", "AUC"),
         note="The chance that a passing sample has the larger value than a failing one, with 95 % intervals that count "
         "problems. 0.5 tells nothing."
         if names
@@ -356,9 +346,7 @@ def validity(judged: Judged) -> fig.Table:
         others = (p, *map(estimated, (inside, tau_b, rho)), int(mask.sum()))
         rows.append(fig.Row((*cells, *others), links=judged.ordered(judged.misleading(name, high=True))))
     return fig.Table(
-        name="validity",
-        title="Passing, and editing effort",
-        short="Validity",
+        fig.Head("validity", "Passing, and editing effort", "Validity"),
         note="r: point-biserial, and inside problems with each problem's mean taken off. Its p takes samples to be "
         "independent, as the paper does; the 95 % intervals count problems. tau-b and rho: with EDIT-SIM. "
         "A row leads to failing samples with high values.",
@@ -392,9 +380,7 @@ def against_effort(judged: Judged) -> fig.Table:
     """Return whether anything is better than counting edits."""
     found = effort_differences(judged)
     return fig.Table(
-        name="effort",
-        title="Better than EDIT-SIM?",
-        short="Better?",
+        fig.Head("effort", "Better than EDIT-SIM?", "Better?"),
         note="AUC less that of EDIT-SIM on the same samples; p counts problems."
         if found
         else "Without an AUC there is nothing to compare.",
@@ -415,9 +401,7 @@ def verdicts(judged: Judged, name: str, choice: fig.Choice) -> fig.Histogram:
     area_words = f"AUC {in_words(area_of(area))} · " if area else ""
     passing = int(judged.passed.sum())
     return fig.Histogram(
-        name="verdicts",
-        title=f"{about.short} of passing and failing samples",
-        short="Pass and fail",
+        fig.Head("verdicts", f"{about.short} of passing and failing samples", "Pass and fail"),
         note=f"{area_words}{passing:,} passed, {len(judged.rows) - passing:,} did not",
         choices=(choice,),
         x=axis_of(about),
@@ -449,9 +433,7 @@ def scatter(judged: Judged, name: str, choice: fig.Choice) -> fig.Scatter:
         tone: fig.Tone = "good" if passed else "bad"
         points.append(fig.Point(mean, Estimate(share), tone=tone, count=len(places), links=links))
     return fig.Scatter(
-        name="scatter",
-        title=f"{about.short} against passing",
-        short="Scatter",
+        fig.Head("scatter", f"{about.short} against passing", "Scatter"),
         note="A point stands for the passing (green) or failing (red) samples of one problem: their mean value, and "
         "how much of the problem's code passes. Red on the right and green on the left mislead.",
         choices=(choice,),
@@ -475,9 +457,11 @@ def misleading(judged: Judged, name: str, choice: fig.Choice, *, high: bool) -> 
         row, run = judged.rows[at], judged.systems[judged.system[at]].name
         rows.append(fig.Row((*values, row.key, run, row.role), links=(judged.links[at],)))
     return fig.Table(
-        name="high-and-fail" if high else "low-and-pass",
-        title=f"{what} {short(name)}",
-        short="High, fails" if high else "Low, passes",
+        fig.Head(
+            "high-and-fail" if high else "low-and-pass",
+            f"{what} {short(name)}",
+            "High, fails" if high else "Low, passes",
+        ),
         note=f"The {min(LISTED, len(places))} that mislead most, of {total}." if len(places) else "There is none.",
         choices=(choice,),
         columns=(*(fig.Column(short(each), "number") for each in metrics), *fig.columns("Problem | Run | Role")),
@@ -530,13 +514,13 @@ def summary(judged: Judged) -> fig.Sentence:
     if not count:
         waiting = f"{counted(judged.unscored, 'judged sample')} of these runs {'is' if judged.unscored == 1 else 'are'}"
         text = f"{waiting} not scored yet. {_WAIT}" if judged.unscored else "These runs hold no judged code to compare."
-        return fig.Sentence(name="summary", title=title, text=text, tone="muted")
+        return fig.Sentence(fig.Head("summary", title), text=text, tone="muted")
     best = best_metric(judged)
     if not best:
         why = "pass" if passing == count else "fail" if not passing else ""
         why_not = f"all {why}" if why else "have the same value of every metric"
         text = f"These {counted(count, 'sample')} {why_not}: no metric can be said to tell passing code from failing."
-        return fig.Sentence(name="summary", title=title, text=text, tone="warn")
+        return fig.Sentence(fig.Head("summary", title), text=text, tone="warn")
     area = judged.aucs[best]
     fooled = judged.misleading(best, high=True)
     above = int((judged.columns[best][fooled] > HIGH).sum())
@@ -545,7 +529,7 @@ def summary(judged: Judged) -> fig.Sentence:
         f"{in_words(area_of(area))}; {_better(judged)}; "
         f"{above:,} failing {'sample scores' if above == 1 else 'samples score'} above {HIGH}."
     )
-    return fig.Sentence(name="summary", title=title, text=text, links=judged.ordered(fooled))
+    return fig.Sentence(fig.Head("summary", title), text=text, links=judged.ordered(fooled))
 
 
 def _better(judged: Judged) -> str:
@@ -579,7 +563,7 @@ def _notes(judged: Judged) -> Iterator[fig.Sentence]:
         if each.run.items_dropped
     ]
     if remarks:
-        yield fig.Sentence(name="notes", title="To keep in mind", short="Notes", text="\n".join(remarks), tone="muted")
+        yield fig.Sentence(fig.Head("notes", "To keep in mind", "Notes"), text="\n".join(remarks), tone="muted")
 
 
 # ---- ties, agreement between metrics, and whether they tell systems apart
@@ -613,9 +597,7 @@ def tied(judged: Judged) -> fig.Bars:
             links = tuple(judged.links[at] for at in places[:LISTED])
             bars.append(fig.Bar(short(name), Estimate(share), links=links))
     return fig.Bars(
-        name="ties",
-        title="Problems on which two systems tie",
-        short="Ties",
+        fig.Head("ties", "Problems on which two systems tie", "Ties"),
         note="Of all problems and pairs of runs, the share whose values differ by no more than a millionth."
         if bars
         else "A tie needs two runs on the same problems.",
@@ -644,9 +626,7 @@ def agreement(judged: Judged) -> fig.Grid:
                 cells.append(fig.Cell(short(column), short(row), value, links=links))
     heads = tuple(map(short, names))
     return fig.Grid(
-        name="agreement",
-        title="Agreement between metrics (Kendall's tau-b)",
-        short="Agreement",
+        fig.Head("agreement", "Agreement between metrics (Kendall's tau-b)", "Agreement"),
         note="Grey: a metric that does not vary. A cell leads to the samples that both rank most differently.",
         rows=fig.Categories("metric", heads),
         columns=fig.Categories("metric", heads),
@@ -674,9 +654,7 @@ def separation(judged: Judged, test: str) -> Iterator[fig.Figure]:
         ("separation-near", f"Telling systems apart, p up to {NEAR}", NEAR),
     ):
         yield fig.Lines(
-            name=name,
-            title=title,
-            short="Apart" if most == 1 else "Apart, near",
+            fig.Head(name, title, "Apart" if most == 1 else "Apart, near"),
             note="p that the first of two runs has the lower mean, for each ordered pair, sorted. "
             f"Dashed: 0.05 / {pairs} = {alpha:.2g}. At most half of the ordered pairs can lie below it.",
             choices=(choice,),
@@ -703,9 +681,7 @@ def separation(judged: Judged, test: str) -> Iterator[fig.Figure]:
         links = _most_apart(judged, name, lowest) if lowest else ()
         rows.append(fig.Row((short(name), bonferroni, adjusted, len(ps), pairs), links=links))
     yield fig.Table(
-        name="separated",
-        title="Pairs of systems told apart",
-        short="Told apart",
+        fig.Head("separated", "Pairs of systems told apart", "Told apart"),
         note=f"Ordered pairs of which p lies below 0.05 / {pairs} (Bonferroni), or below 0.05 after Holm's adjustment. "
         "A pair on which all values are the same has no p.",
         choices=(choice,),
@@ -747,17 +723,13 @@ def between(judged: Judged) -> Iterator[fig.Figure]:
                 cells.append(fig.Cell(short(name), system.name, Estimate(values[name], n=len(places)), links=links))
         means.append((float(np.mean(passing)), values))
     yield fig.Table(
-        name="systems",
-        title="Systems",
-        short="Systems",
+        fig.Head("systems", "Systems", "Systems"),
         note="Items left out were not attempted, or could not be used; they never count as 0.",
         columns=fig.columns("System | Samples: count | Problems: count | Left out: count | Passing: number up"),
         rows=tuple(rows),
     )
     yield fig.Grid(
-        name="means",
-        title="Mean of each metric by system",
-        short="Means",
+        fig.Head("means", "Mean of each metric by system", "Means"),
         note="Over samples; a cell leads to those with the lowest values.",
         rows=fig.Categories("metric", tuple(map(short, names))),
         columns=fig.Categories("system", tuple(dict.fromkeys(cell.column for cell in cells))),
@@ -779,9 +751,7 @@ def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]])
     how = "by Student's t paired by problem, p adjusted by Holm"
     if not apart:
         return fig.Sentence(
-            name="ranking",
-            title="Ranking systems",
-            short="Ranking",
+            fig.Head("ranking", "Ranking systems", "Ranking"),
             text=f"None of the {pairs} pairs of systems is told apart by what passes ({how}): systems that cannot be "
             "told apart have no order that a metric could be held against.",
             tone="muted",
@@ -797,9 +767,7 @@ def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]])
             fig.Row((short(name), r, separated), links=tuple(fig.Link(each.run.id) for each in judged.systems))
         )
     return fig.Table(
-        name="ranking",
-        title="Ranking systems",
-        short="Ranking",
+        fig.Head("ranking", "Ranking systems", "Ranking"),
         note=f"r of each metric's mean with the share that passes, over {len(means)} systems, of which what passes "
         f"tells {apart} of {pairs} pairs apart ({how}). A metric that tells none apart ranks none: no r. A metric "
         "can rank systems well and still say little of a single program.",

@@ -59,8 +59,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     runs = [run for run in every if all(name in run.scores and run.scores[name].value is not None for name in SHOWN)]
     if not runs:
         yield fig.Sentence(
-            name="ranking",
-            title="RTC beside pass@1",
+            fig.Head("ranking", "RTC beside pass@1"),
             text="No problem of these runs has both a judged solution and a judged round trip yet.",
         )
         return
@@ -89,9 +88,9 @@ def ranking(systems: Sequence[System], measure: str) -> fig.Scatter:
     """Draw a point for each model: pass@1 against RTC or lift, both with their intervals over problems."""
     title = TITLES[measure]
     return fig.Scatter(
-        name="ranking" if measure == "rtc" else f"ranking-{measure}",
-        title=f"{HEADS[measure]} against pass@1",
-        short=HEADS[measure],
+        fig.Head(
+            "ranking" if measure == "rtc" else f"ranking-{measure}", f"{HEADS[measure]} against pass@1", HEADS[measure]
+        ),
         note="One point a run; bars are 95 % intervals over its problems.",
         x=fig.Axis(SOLVED, 0, 1, "up"),
         y=fig.Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
@@ -113,15 +112,15 @@ def agreement(systems: Sequence[System], measure: str) -> fig.Sentence:
     if len(pairs) < FEWEST:
         text = f"{len(pairs)} {'model is' if len(pairs) == 1 else 'models are'} too few: nothing follows. "
         text += "Even the paper's r = 0.947, over five, has an interval of 0.40 to 0.997."
-        return fig.Sentence(name=name, title=title, text=text, tone="muted")
+        return fig.Sentence(fig.Head(name, title), text=text, tone="muted")
     first, second = [x for x, _, _ in pairs], [y for _, y, _ in pairs]
     r, rho = pearson(first, second), spearman(first, second)
     if r is None or rho is None:
-        return fig.Sentence(name=name, title=title, text="One of the two is the same for all models: no correlation.")
+        return fig.Sentence(fig.Head(name, title), text="One of the two is the same for all models: no correlation.")
     if (apart := _told_apart(both)) is not None and not apart:
         text = f"None of the {math.comb(len(pairs), 2)} pairs of {_counted(both)} is told "
         text += "apart by pass@1 on the same problems: what cannot be told apart has no order to rank against."
-        return fig.Sentence(name=name, title=title, text=text, tone="muted")
+        return fig.Sentence(fig.Head(name, title), text=text, tone="muted")
     parts = [f"Pearson r = {r:.2f}{_range(fisher_interval(r, len(pairs)))}"]
     p = spearman_p(first, second)
     parts.append(f"Spearman rho = {rho:.2f}" + (f" (two-sided p = {p:.3f} by all orders)" if p is not None else ""))
@@ -131,7 +130,7 @@ def agreement(systems: Sequence[System], measure: str) -> fig.Sentence:
     sentences = [f"Over {_counted(both)}: {'; '.join(parts)}."]
     sentences += [f"Had other problems been drawn for these models: {over}."] if over else []
     sentences += [PAPER] if len(pairs) <= SO_FEW else []
-    return fig.Sentence(name=name, title=title, text=" ".join(sentences))
+    return fig.Sentence(fig.Head(name, title), text=" ".join(sentences))
 
 
 def _told_apart(systems: Sequence[System]) -> int | None:
@@ -164,9 +163,7 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> fig.B
     rows = [(run, row) for run in runs for row in reader.facets(run.id) if row.facet == BENCHMARK]
     names = tuple(dict.fromkeys(row.value for _, row in rows))
     return fig.Bars(
-        name=f"benchmarks-{measure}",
-        title=f"{HEADS[measure]} by benchmark",
-        short=f"{HEADS[measure]} by benchmark",
+        fig.Head(f"benchmarks-{measure}", f"{HEADS[measure]} by benchmark", f"{HEADS[measure]} by benchmark"),
         categories=fig.Categories("benchmark", names),
         y=fig.Axis(TITLES[measure], better="up"),
         bars=tuple(
@@ -186,9 +183,7 @@ def _against_solved(items: Sequence[ItemRow], run: RunRow) -> fig.Histogram:
     area_words = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
     area_words += f" · r {r:+.2f}" if r is not None else ""
     return fig.Histogram(
-        name="solved",
-        title="RTC of solved and unsolved problems",
-        short="Solved",
+        fig.Head("solved", "RTC of solved and unsolved problems", "Solved"),
         note=f"{area_words} · {sum(solved)} solved, {len(solved) - sum(solved)} not. "
         "AUC: the chance that a solved problem has the larger RTC.",
         x=fig.Axis("RTC of a problem", 0, 1, "up"),
@@ -207,9 +202,7 @@ def _parting(items: Sequence[ItemRow]) -> fig.Table:
         row = [item.measures["rtc"] > 0 for item in items if (item.measures[SOLVED] > 0) is solved]
         rows.append(fig.Row((name, sum(row), len(row) - sum(row))))
     return fig.Table(
-        name="parting",
-        title="Solving and round trips",
-        short="2 x 2",
+        fig.Head("parting", "Solving and round trips", "2 x 2"),
         note="A problem is round-tripped when at least one of its reconstructions passes.",
         columns=fig.columns("Problems | Round-tripped: count | Not round-tripped: count"),
         rows=tuple(rows),
@@ -224,9 +217,7 @@ def _solved_only(items: Sequence[ItemRow], run: RunRow) -> fig.Table:
         cells = (item.key, item.origin.get("function", ""), item.measures[SOLVED], item.measures.get("baseline"))
         rows.append(fig.Row((*cells, item.recitation), links=(fig.Link(run.id, item.id),)))
     return fig.Table(
-        name="solved-only",
-        title="Solved, but not round-tripped",
-        short="To read",
+        fig.Head("solved-only", "Solved, but not round-tripped", "To read"),
         note="The model writes these from a person's words, and not from its own." if found else "There is none.",
         columns=fig.columns(
             f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: number"

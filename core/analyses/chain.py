@@ -81,7 +81,7 @@ def summary(chains: Sequence[Chains]) -> fig.Sentence:
             sentences.append(
                 f"Of {silent} of {first.n} chains no program parses, so that being alike says nothing of them."
             )
-    return fig.Sentence(name="summary", title="Self-consistency", text=" ".join(sentences))
+    return fig.Sentence(fig.Head("summary", "Self-consistency"), text=" ".join(sentences))
 
 
 def by_step(chains: Sequence[Chains]) -> fig.Lines:
@@ -97,9 +97,7 @@ def by_step(chains: Sequence[Chains]) -> fig.Lines:
                     points.append(fig.Point(Estimate(step), mean, links=(fig.Link(each.run.id),)))
             series.append(fig.Series(f"{title}{of}", tuple(points)))
     return fig.Lines(
-        name="by-step",
-        title="Chains that kept their meaning",
-        short="By step",
+        fig.Head("by-step", "Chains that kept their meaning", "By step"),
         note="SSC: the first program passes its tests, and every one so far behaves like the one before it; after "
         "step 0 that is pass@1. SC: they behave alike, be they right or wrong. Bands are 95 % intervals over problems.",
         x=fig.Axis("step", 0, max(each.steps for each in chains), form="count"),
@@ -122,9 +120,7 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> fig.Bar
         if counts[step][name]
     ]
     return fig.Bars(
-        name="classes",
-        title="From one program to the next",
-        short="Classes",
+        fig.Head("classes", "From one program to the next", "Classes"),
         note="Whether all tests pass before and after a step. Chains that repeat themselves make no further programs.",
         categories=fig.Categories("step", tuple(f"step {step}" for step in sorted(counts))),
         y=fig.Axis("problems", 0, form="count"),
@@ -153,9 +149,7 @@ def breaks(chains: Chains) -> fig.Bars:
         links = tuple(fig.Link(item.run_id, item.id) for item in items)
         bars.append(fig.Bar(name, Estimate(len(items)), tone=tone, links=links))
     return fig.Bars(
-        name="breaks",
-        title="Where the meaning was lost first",
-        short="Breaks",
+        fig.Head("breaks", "Where the meaning was lost first", "Breaks"),
         note="Never: the first program passes. Never, but wrong: all behave alike and the first one fails. "
         "None parses: programs that cannot be read are alike too, which says nothing.",
         categories=fig.Categories("first break", tuple(bar.category for bar in bars)),
@@ -177,9 +171,7 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> fig.Grid:
             elif value is not None:
                 cells.append(fig.Cell(item.key, f"step {row.step}", Estimate(value), faded=wrong, links=links))
     return fig.Grid(
-        name="tom",
-        title="Test output match by problem and step",
-        short="TOM",
+        fig.Head("tom", "Test output match by problem and step", "TOM"),
         note="The share of tests under which a program behaves like the one before it. Pale: the first program of the "
         "chain fails. No parse: neither program can be read.",
         rows=fig.Categories("problem", tuple(item.key for item in chains.items)),
@@ -202,9 +194,7 @@ def lost(chains: Chains, trees: Mapping[int, Tree]) -> fig.Table:
             shown = broken[1] if verdict is Lost.WORDS else broken[2]
             rows.append(fig.Row(cells, links=(fig.Link(item.run_id, item.id, shown.id),)))
     return fig.Table(
-        name="lost",
-        title="Which pass lost the meaning",
-        short="Crossed",
+        fig.Head("lost", "Which pass lost the meaning", "Crossed"),
         note="TOM is with the program before the break: of the one that the model wrote, of the one that the second "
         "model wrote from the same words, and of the one that the model wrote from the second model's words. What came "
         "back to the same program did not lose its meaning, so the other pass did.",
@@ -226,9 +216,7 @@ def table(chains: Sequence[Chains]) -> fig.Table:
         rows.append(fig.Row((each.run.model_name, len(each.items), *cells), links=(fig.Link(each.run.id),)))
     steps = max(each.steps for each in chains)
     return fig.Table(
-        name="table",
-        title="Accuracy and self-consistency",
-        short="Table",
+        fig.Head("table", "Accuracy and self-consistency", "Table"),
         note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0. SC parsing: "
         "of the chains whose first program parses. None parses: chains of programs that cannot be read.",
         columns=fig.columns(
@@ -255,9 +243,7 @@ def between(chains: Sequence[Chains]) -> fig.Table:
         found.append((one.run, other.run, test))
     adjusted = holm([test.mcnemar_p for *_, test in found])
     return fig.Table(
-        name="between",
-        title="Who solves and keeps more problems",
-        short="Between models",
+        fig.Head("between", "Who solves and keeps more problems", "Between models"),
         note="McNemar's exact test on SSC after the last step; p adjusted by Holm for all pairs shown.",
         columns=fig.columns(
             "First | Second | Problems: count | Only the first: count | Only the second: count | p: number"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rtc_inspector.core.figures import Column, Link, Row, Table
+from rtc_inspector.core.figures import Column, Head, Link, Row, Table
 from rtc_inspector.core.settings import EndpointSettings
 from rtc_inspector.core.store.rows import RunRow, Spent
 
@@ -47,9 +47,7 @@ def table(reader: Reader, runs: Sequence[RunRow]) -> Iterator[Table]:
         )
         lines.append(Row(cells, links=(Link(run.id),)))
     yield Table(
-        name="costs" if len(runs) == 1 else "costs-of-all",
-        title="What it cost",
-        short="Costs",
+        Head("costs" if len(runs) == 1 else "costs-of-all", "What it cost", "Costs"),
         note=f"{money_words(total)} altogether, by the prices that were given." if priced else "",
         columns=(
             *several,

@@ -120,7 +120,7 @@ def summary(written: Written) -> fig.Sentence:
     elif written.every:
         sentences.append("No program is judged by tests: only similarity can be told, not what it is worth.")
     sentences += _oddities(written)
-    return fig.Sentence(name="summary", title="Summary against directive", text=" ".join(sentences))
+    return fig.Sentence(fig.Head("summary", "Summary against directive"), text=" ".join(sentences))
 
 
 def _oddities(written: Written) -> Iterator[str]:
@@ -147,9 +147,7 @@ def tables(written: Written) -> fig.Table:
         rows.append(fig.Row((f"pass, {name}", table.both, table.only_first)))
         rows.append(fig.Row((f"fail, {name}", table.only_second, table.neither)))
     return fig.Table(
-        name="table",
-        title="Tests against similarity",
-        short="2 x 2",
+        fig.Head("table", "Tests against similarity", "2 x 2"),
         note=f"Similar: a mean cosine of at least {written.settings.threshold:g} by {written.embedder}; what is enough "
         "for one model is not for another. As drawn: a program counts as often as it was drawn, one of temperature 0 "
         f"{written.settings.draws} times.",
@@ -196,9 +194,7 @@ def figures_of_table(written: Written) -> fig.Table:
     ]
     one_sided = " Left out where one judge says the same of every program." if once.one_sided else ""
     return fig.Table(
-        name="agreement",
-        title="How far tests and similarity agree",
-        short="Agreement",
+        fig.Head("agreement", "How far tests and similarity agree", "Agreement"),
         note=f"Similarity by {written.embedder}. Intervals are over directives; p values take programs for "
         f"independent, which those of one directive are not.{one_sided}",
         columns=fig.columns("Figure | Each once: number | As drawn: number | Meaning"),
@@ -222,9 +218,7 @@ def by_temperature(written: Written) -> fig.Lines:
         if values
     ]
     return fig.Lines(
-        name="temperature",
-        title="Programs by temperature",
-        short="Temperature",
+        fig.Head("temperature", "Programs by temperature", "Temperature"),
         note=f"Cosines by {written.embedder}. Bands are 95 % intervals over directives.",
         x=fig.Axis("temperature", 0),
         y=fig.Axis("cosine, share", None, 1, "up"),
@@ -257,9 +251,7 @@ def spread(written: Written) -> fig.Histogram:
     seen = {each.group for each in values}
     tones = {"pass": "good", "fail": "bad", "not judged": "muted"}
     return fig.Histogram(
-        name="cosines",
-        title="Similarity of programs",
-        short="Cosines",
+        fig.Head("cosines", "Similarity of programs", "Cosines"),
         note=f"Mean cosine of a program's summaries with its directive, by {written.embedder}.",
         x=fig.Axis("cosine", min([0.0, *(each.value for each in values)]), 1, "up"),
         noun="programs",
@@ -292,12 +284,10 @@ def to_read(written: Written) -> Iterator[fig.Table | fig.Sentence]:
             cells = (each.item.key, each.program.cosine, words, each.item.text, row.temperature, verdict)
             rows.append(fig.Row(cells, links=(each.link,)))
         if not rows:
-            yield fig.Sentence(name=name, title=title, short=short, text="There is no such program.")
+            yield fig.Sentence(fig.Head(name, title, short), text="There is no such program.")
             continue
         yield fig.Table(
-            name=name,
-            title=title,
-            short=short,
+            fig.Head(name, title, short),
             note=f"{note} Cosine by {written.embedder}.",
             columns=fig.columns(
                 "Directive | Cosine: number up | First summary | Words | Temperature: number | Verdict"
@@ -318,9 +308,7 @@ def by_directive(written: Written) -> fig.Table:
         cells = (item.key, words, drawn, len(own), passing, span, agreement)
         rows.append(fig.Row(cells, links=(fig.Link(item.run_id, item.id),)))
     return fig.Table(
-        name="directives",
-        title="By directive",
-        short="Directives",
+        fig.Head("directives", "By directive", "Directives"),
         note=f"Cosines by {written.embedder}: the mean over different programs, and the range over all their "
         "summaries.",
         columns=fig.columns(
@@ -360,9 +348,7 @@ def roc(written: Written) -> fig.Lines | fig.Sentence:
     area = _auc_estimate(clusters)
     if area.value is None:
         return fig.Sentence(
-            name="roc",
-            title="Telling passing programs apart",
-            short="ROC",
+            fig.Head("roc", "Telling passing programs apart", "ROC"),
             text="All programs with a cosine pass, or none does: there is nothing to tell apart.",
         )
     points = tuple(
@@ -373,9 +359,7 @@ def roc(written: Written) -> fig.Lines | fig.Sentence:
     alone = "" if len(clusters) > 1 else " A single directive has no interval."
     ends = Estimate(0), Estimate(1)
     return fig.Lines(
-        name="roc",
-        title="Telling passing programs apart by cosine",
-        short="ROC",
+        fig.Head("roc", "Telling passing programs apart by cosine", "ROC"),
         note=f"AUC {area.value:.2f}{bounds}: the chance that a passing program has the larger cosine by "
         f"{written.embedder}; 0.5 tells nothing.{alone}",
         x=fig.Axis("share of failing programs at or above the cosine", 0, 1),
@@ -410,7 +394,7 @@ def threshold(written: Written) -> fig.Table | fig.Sentence:
             tried.append((at, each))
     if not tried:
         text = problem or "No threshold tells passing programs from failing ones better than none at all."
-        return fig.Sentence(name="threshold", title="Which threshold?", short="Threshold", text=text)
+        return fig.Sentence(fig.Head("threshold", "Which threshold?", "Threshold"), text=text)
     overall = youden(scored)
     low, high = by_cluster(clusters, youden) or (None, None)
     others = [at for at, _ in tried]
@@ -424,9 +408,7 @@ def threshold(written: Written) -> fig.Table | fig.Sentence:
     fixed, by_run = written.settings.threshold, "share told rightly by the threshold of the run"
     chosen = Estimate(fsum(others) / len(others), min(others), max(others))
     return fig.Table(
-        name="threshold",
-        title="Which threshold?",
-        short="Threshold",
+        fig.Head("threshold", "Which threshold?", "Threshold"),
         note=f"By Youden's J on cosines of {written.embedder}. For each directive the threshold is chosen on the "
         "others and tried on its own programs. Intervals are over directives.",
         columns=fig.columns("Figure | Value: number | Meaning"),
@@ -452,9 +434,7 @@ def averaging(written: Written) -> fig.Lines:
         if area.value is not None:
             points.append(fig.Point(Estimate(several), area))
     return fig.Lines(
-        name="averaging",
-        title="What averaging summaries gains",
-        short="Averaging",
+        fig.Head("averaging", "What averaging summaries gains", "Averaging"),
         note=f"AUC of the mean cosine of a program's first summaries, by {written.embedder}; the first one is greedy. "
         "Bands are intervals over directives."
         + ("" if points else " There is none while all programs pass, or none does."),

@@ -216,9 +216,7 @@ def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> fig.Grid:
             shown.append(fig.Cell(*titles, value, text=text, faded=faded, links=_links(changes)))
     better: fig.Better = "up" if view.form == "difference" else "down"
     return fig.Grid(
-        name="marginal",
-        title=f"Change of {TASKS.get(view.task, 'scores')} under changes that mean nothing",
-        short="Change",
+        fig.Head("marginal", f"Change of {TASKS.get(view.task, 'scores')} under changes that mean nothing", "Change"),
         note="Pale where the 95 % interval holds no change; ± is half its width, in brackets the functions. "
         f"{IDENTITY} changes nothing: that is the noise of asking again. A cell opens its functions, the most changed "
         f"first.{_left_out(view)}"
@@ -274,9 +272,7 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
         line = (*view.titles(*key), finding, value, value.n, could, *ps, *trips)
         rows.append(fig.Row(line, links=_links(changes)))
     return fig.Table(
-        name="tests",
-        title="Which cells change more than chance",
-        short="Tests",
+        fig.Head("tests", "Which cells change more than chance", "Tests"),
         note=f"p of random signs, exact up to {EXACT_FLIPS} functions that change, by Student's t beyond; by Holm over "
         f"the cells shown, as is p against {IDENTITY}. Round trips that passed on one side only are told by McNemar's "
         f"exact test, unadjusted. {_power(cells, len(adjusted), fewest)}".strip(),
@@ -323,9 +319,7 @@ def meanings(reader: Reader, run_id: int) -> fig.Table:
                 fig.Row((change, tried, tried - kept, share, sum(n for _, n in why), why[0][0] if why else None))
             )
     return fig.Table(
-        name="meanings",
-        title="Rewrites that changed the meaning",
-        short="Meanings",
+        fig.Head("meanings", "Rewrites that changed the meaning", "Meanings"),
         note="Judged by the project's own tests; those that fail are left out of every other figure.",
         columns=fig.columns(
             "Transformation | Judged: count | Changed the meaning: count | Share: number down | "
@@ -350,4 +344,4 @@ def summary(reader: Reader, run_ids: Sequence[int]) -> fig.Sentence:
         sentences.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
         if noise is not None and noise.value is not None:
             sentences.append(f"Asked again about what was not changed it is {change_words(noise.value)}.")
-    return fig.Sentence(name="summary", title="Cosmetic variance", text=" ".join(sentences))
+    return fig.Sentence(fig.Head("summary", "Cosmetic variance"), text=" ".join(sentences))

@@ -123,15 +123,13 @@ def _ranked(
     common = sorted(every)
     if not common:
         text = f"No {kind.noun} is judged by all of them yet."
-        yield fig.Sentence(name=f"{name}-verdict", title=title, short="Verdict", text=text, tone="muted", note=note)
+        yield fig.Sentence(fig.Head(f"{name}-verdict", title, "Verdict"), text=text, tone="muted", note=note)
         return
     ranks = ranked(measure, rows, common, decide=not note)
     over = f"Over the {counted(len(common), kind.noun)} that all have judged"
     scarce = few(len(common), kind.noun)
     yield fig.Sentence(
-        name=f"{name}-verdict",
-        title=title,
-        short="Verdict",
+        fig.Head(f"{name}-verdict", title, "Verdict"),
         text=note or f"{over}, {_verdict(ranks)}",
         tone="muted" if note or ranks[0].alike else "good",
     )
@@ -144,9 +142,7 @@ def _ranked(
         read = (of.words or "all could be read") if of.made else ""
         lines.append(fig.Row((rank, each.name, each.mean, alike, read), links=each.links))
     yield fig.Table(
-        name=name,
-        title=f"{title}: {measure.title}",
-        short=name.capitalize(),
+        fig.Head(name, f"{title}: {measure.title}", name.capitalize()),
         note=f"{over}; intervals of all means hold together, and so do those of all differences. {scarce}".strip(),
         columns=(
             fig.Column("Rank", tip="The ranks that the differences leave open"),
@@ -226,9 +222,7 @@ def _crossed(
         if score is not None and score.value is not None:
             cells.append(fig.Cell(models[forward], models[backward], score, links=(fig.Link(run.id),)))
     yield fig.Grid(
-        name="cross",
-        title=f"{measure.title} of every describer with every writer",
-        short="Cross",
+        fig.Head("cross", f"{measure.title} of every describer with every writer", "Cross"),
         note=note or "A row describes, a column writes; intervals are each cell's own.",
         rows=fig.Categories("describes", names),
         columns=fig.Categories("writes", names),

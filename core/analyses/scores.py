@@ -44,7 +44,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         try:
             yield from (scatter(each) for each in compare_runs(reader, run_ids))
         except UserError as error:
-            yield fig.Sentence(name="compared", title="Not compared", text=f"{error.problem} {error.remedy}")
+            yield fig.Sentence(fig.Head("compared", "Not compared"), text=f"{error.problem} {error.remedy}")
 
 
 def _of_run(reader: Reader, run: RunRow, chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
@@ -97,9 +97,9 @@ def running(
     beside = f"-{only}" if only not in ("", kind.headline) else ""
     title = " and ".join(shown) or kind.measure(kind.headline).title
     return fig.Lines(
-        name=f"running{beside}",
-        title=f"{title} as {kind.nouns} are completed",
-        short=f"Running {shown[0]}" if beside else "Running",
+        fig.Head(
+            f"running{beside}", f"{title} as {kind.nouns} are completed", f"Running {shown[0]}" if beside else "Running"
+        ),
         note=f"{' '.join(filter(None, remarks))} the bands are their 95 % intervals.",
         x=fig.Axis(f"{kind.nouns} completed", 0, form="count"),
         y=fig.Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(only or kind.headline))),
@@ -120,9 +120,7 @@ def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "") -> fig.Histo
     called = f"judged {kind.noun}" if measure.name == kind.headline else kind.noun
     options = {each.name: each.title for each in measured}
     return fig.Histogram(
-        name="spread",
-        title=f"{kind.nouns.capitalize()} by {measure.title}",
-        short="Spread",
+        fig.Head("spread", f"{kind.nouns.capitalize()} by {measure.title}", "Spread"),
         note=f"{counted(len(values), called)} by {measure.title}",
         choices=(fig.Choice("measure", "Measure", options, measure.name),) if len(measured) > 1 else (),
         x=fig.Axis(
@@ -141,9 +139,7 @@ def scores(run: RunRow) -> fig.Table:
     """Return every measure of the run with its interval."""
     kind = task(run.task)
     return fig.Table(
-        name="scores",
-        title="Scores of the run",
-        short="Scores",
+        fig.Head("scores", "Scores of the run", "Scores"),
         note=" ".join(
             f"{remark[:1].upper()}{remark[1:]}{'' if remark.endswith('?') else '.'}" for remark in run.remarks
         ),
@@ -199,9 +195,7 @@ def files(items: Sequence[ItemRow], run: RunRow) -> Iterator[fig.Table]:
         done, admitted = sum(item.state == "done" for item in inside), sum(item.admitted for item in inside)
         rows.append(fig.Row((path, *((done, admitted) if filed else ()), *cells), links=worst_first(kind, inside)))
     yield fig.Table(
-        name="files",
-        title=f"By {place}",
-        short=f"{place.capitalize()}s",
+        fig.Head("files", f"By {place}", f"{place.capitalize()}s"),
         columns=(
             fig.Column(place.capitalize(), tip=f"Opens the {kind.nouns} of a file one after the other"),
             *counts,
@@ -251,9 +245,7 @@ def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow]) -> Iterator[
         cells = [row.scores.get(each.name) for each in shown]
         rows.append(fig.Row((row.facet, row.value, row.items, *cells), links=worst_first(kind, inside)))
     yield fig.Table(
-        name="facets",
-        title="By kind",
-        short="Kinds",
+        fig.Head("facets", "By kind", "Kinds"),
         note=f"Scores of the run by what its {kind.nouns} are.",
         columns=(
             fig.Column("Facet"),
@@ -270,9 +262,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str) -> fig.Histogram:
     shown = metric(next(name for name in (wanted, FIRST_METRIC, *names) if name in names))
     rows = reader.scored(run.id, shown.name)
     return fig.Histogram(
-        name="metric",
-        title=f"{shown.title} against the verdict",
-        short="Metrics",
+        fig.Head("metric", f"{shown.title} against the verdict", "Metrics"),
         note=verdict_words([row.value for row in rows], [row.passed for row in rows]),
         choices=(fig.Choice("metric", "Metric", {name: metric(name).title for name in names}, shown.name),),
         x=fig.Axis(shown.title, shown.lowest, shown.highest, better_of(shown)),
@@ -310,9 +300,7 @@ def _metrics(reader: Reader, run: RunRow) -> Iterator[fig.Table]:
             rows.append(fig.Row((*cells, point_biserial(values, passed))))
     if rows:
         yield fig.Table(
-            name="metrics",
-            title="Metrics in place of the tests",
-            short="Metrics",
+            fig.Head("metrics", "Metrics in place of the tests", "Metrics"),
             note="AUC: the chance that a passing reconstruction has the larger value; 0.5 tells nothing.",
             columns=fig.columns(
                 "Metric | Mean: number up | Lift: signed up | Tells passing apart (AUC): number up | "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rtc_inspector.core.figures import Axis, Better, Link, Point, Scatter
+from rtc_inspector.core.figures import Axis, Better, Head, Link, Point, Scatter
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
@@ -213,8 +213,7 @@ def scatter(comparison: Comparison) -> Scatter:
     )
     more = "better" if sign else "higher"
     return Scatter(
-        name=f"compared-{first}-{second}",
-        title=f"{measure.title} in runs {first} and {second}",
+        Head(f"compared-{first}-{second}", f"{measure.title} in runs {first} and {second}"),
         note=f"{better} {more} in run {second}, {worse} in run {first}, {len(comparison.pairs) - better - worse} alike",
         x=Axis(f"{measure.title} in run {first}", measure.lowest, measure.highest, up),
         y=Axis(f"{measure.title} in run {second}", measure.lowest, measure.highest, up),

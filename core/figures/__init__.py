@@ -161,18 +161,30 @@ class Row:
     form: Form | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Titled:
-    """What all figures have: a `name` for scripts (`running`), a `title` for people, `short` for a switch.
-
-    `note`: a sentence below it: what it means, or why a value is missing.
-    """
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a figure is called: `name` for scripts (`running`), `title` for people, `short` for a switch."""
 
     name: str
     title: str
     short: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Titled:
+    """What all figures have. `note`: a sentence below it: what it means, or why a value is missing."""
+
+    head: Head = field(kw_only=False)
     note: str = ""
     choices: tuple[Choice, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.head.name
+
+    @property
+    def title(self) -> str:
+        return self.head.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,4 +274,5 @@ Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence
 def one_of(runs: Sized, run: int, figures: Iterable[Figure]) -> Iterator[Figure]:
     """Yield the figures of one run, which say which one where there are several."""
     name, title = (f"-{run}", f", run {run}") if len(runs) > 1 else ("", "")
-    return (replace(figure, name=figure.name + name, title=figure.title + title) for figure in figures)
+    heads = ((each, Head(each.name + name, each.title + title, each.head.short)) for each in figures)
+    return (replace(each, head=head) for each, head in heads)

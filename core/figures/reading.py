@@ -234,7 +234,7 @@ def to_json(figure: Figure) -> dict[str, Any]:
     A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
     """
     data = _plain({field.name: getattr(figure, field.name) for field in dataclasses.fields(figure)})
-    del data["name"], data["title"], data["short"]
+    del data["head"]
     if isinstance(figure, Histogram):
         data["bins"] = [_plain(each) for each in bins(figure)]
     return {"figure": figure.name, "kind": figure.kind, "title": figure.title, "data": data}

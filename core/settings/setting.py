@@ -2,7 +2,7 @@
 
 A field of a settings class (`core/settings/`) has type and default as any dataclass has; `setting()` adds the rest.
 
-    steps: int = setting(5, "how often a program is described and written again", label="Steps", most=100)
+    steps: int = setting(5, "Steps | how often a program is described and written again", most=100)
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ P = ParamSpec("P")
 class Setting:
     """What is said of a field besides its type and default."""
 
-    help: str  # what it says, a phrase without the default
-    label: str = ""  # of its row in the run dialog; empty: no row of its own, some other field edits it
+    # `label | help | unset`: of its row in the run dialog; what it says, a phrase without the default; what no value
+    # means (None, an empty text or list), where there can be none
+    words: str
     # its name on the command line where that is not the field's own; `-` where none is its own. The option of a switch
     # that is on by default turns it off
     option: str = ""
@@ -47,7 +48,6 @@ class Setting:
     most: float = MOST
     below: str = ""  # path of a number that it may not exceed
     choices: Mapping[str, str] = field(default_factory=dict)  # the values there are, with words for each
-    unset: str = ""  # what no value means (None, an empty text or list)
     # how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), the `ending` of a
     # file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), a `json` object, or the `words` of
     # prompts (the text of a file, or its name)
@@ -60,6 +60,18 @@ class Setting:
     resumable: bool = False
     rare: bool = False  # shown in the dialog only among all settings
     cautions: Mapping[str, str] = field(default_factory=dict)  # by value, what is dangerous about it
+
+    @property
+    def label(self) -> str:
+        return self.words.split(" | ")[0]
+
+    @property
+    def help(self) -> str:
+        return self.words.split(" | ")[1]
+
+    @property
+    def unset(self) -> str:
+        return "".join(self.words.split(" | ")[2:])
 
 
 def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:

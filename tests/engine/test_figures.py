@@ -11,6 +11,7 @@ from rtc_inspector.core.figures import (
     Cell,
     Choice,
     Grid,
+    Head,
     Histogram,
     Lines,
     Link,
@@ -50,7 +51,7 @@ def test_json_leaves_out_what_is_not_defined() -> None:
 
 def test_choices_are_told_with_what_they_offer() -> None:
     metric = Choice("metric", "Metric", {"bleu": "BLEU"}, "bleu")
-    figure = Sentence(name="a", title="A", text="", choices=(metric,))
+    figure = Sentence(Head("a", "A"), text="", choices=(metric,))
     assert to_json(figure)["data"]["choices"] == [
         {"name": "metric", "label": "Metric", "options": {"bleu": "BLEU"}, "chosen": "bleu"}
     ]
@@ -83,8 +84,7 @@ def test_bins_take_values_at_the_edges_and_outside_of_the_axis() -> None:
 def test_two_groups_stand_back_to_back_in_shares_of_their_own() -> None:
     values = (*(Observation(0.9, "passed") for _ in range(4)), Observation(0.1, "failed"), Observation(0.9, "failed"))
     figure = Histogram(
-        name="bleu",
-        title="",
+        Head("bleu", ""),
         x=Axis("BLEU", 0, 1),
         noun="reconstructions",
         values=values,
@@ -131,7 +131,7 @@ def test_lines_with_other_points_share_one_table() -> None:
     def line(name: str, *points: tuple[float, float]) -> Series:
         return Series(name, tuple(Point(Estimate(x), Estimate(y)) for x, y in points))
 
-    figure = Lines(name="sc", title="", x=Axis("step"), y=Axis("SC"), series=(line("a", (1, 1.0)), line("b", (2, 0.5))))
+    figure = Lines(Head("sc", ""), x=Axis("step"), y=Axis("SC"), series=(line("a", (1, 1.0)), line("b", (2, 0.5))))
     assert csv(figure).splitlines()[1:] == ["1,1.000000,,,,,", "2,,,,0.500000,,"]
 
 
@@ -146,11 +146,9 @@ def test_ticks_are_round_and_counts_are_whole() -> None:
 def test_a_drawing_keeps_nought_in_sight_and_early_wide_bands_out() -> None:
     points = [Point(Estimate(float(at)), Estimate(0.5, 0.4, 0.6)) for at in range(1, 40)]
     points[0] = Point(Estimate(1.0), Estimate(0.5, -3.0, 4.0))
-    lines = Lines(name="l", title="", x=Axis("n", 0), y=Axis("mean"), series=(Series("a", tuple(points)),))
+    lines = Lines(Head("l", ""), x=Axis("n", 0), y=Axis("mean"), series=(Series("a", tuple(points)),))
     assert spans(lines) == ((0, 39.0), (0.0, 0.6))
-    scatter = Scatter(
-        name="s", title="", x=Axis("x", 0, 1), y=Axis("y"), points=(Point(Estimate(0.5), Estimate(0.25)),)
-    )
+    scatter = Scatter(Head("s", ""), x=Axis("x", 0, 1), y=Axis("y"), points=(Point(Estimate(0.5), Estimate(0.25)),))
     (x0, x1), (y0, y1) = spans(scatter)
     assert x0 < 0 and x1 > 1 and y0 < 0.25 < y1
     assert spans(one_of_each()[2]) == ((-0.5, 1.5), (0.0, 1.0))
@@ -161,8 +159,7 @@ def test_heat_runs_from_worst_to_best_whatever_the_direction() -> None:
         cells = (Cell("a", "1", Estimate(-0.5)), Cell("a", "2", Estimate(0.25)), Cell("a", "3"))
         names = Categories("r", ("a",)), Categories("c", ("1", "2", "3"))
         return Grid(
-            name="g",
-            title="",
+            Head("g", ""),
             rows=names[0],
             columns=names[1],
             scale=Axis("v", low, high, better),

@@ -20,7 +20,7 @@ from themes import wear
 
 from rtc_inspector.core.analyses import scores
 from rtc_inspector.core.analyses.analyse import analyse
-from rtc_inspector.core.figures import Axis, Categories, Cell, Figure, Grid, Histogram, Lines, Link, Table
+from rtc_inspector.core.figures import Axis, Categories, Cell, Figure, Grid, Head, Histogram, Lines, Link, Table
 from rtc_inspector.core.figures.reading import Mark, bins, marks
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import RunningPoint
@@ -255,9 +255,7 @@ def test_columns_sort_by_number_with_undefined_values_last(view: FigureView) -> 
 def test_a_cell_of_a_heat_map_leads_to_what_is_behind_it(view: FigureView) -> None:
     cells = (Cell("b", "2", Estimate(0.5), links=(Link(item=7, sample=9),)), Cell("a", "1", Estimate(0.25)))
     names = Categories("problem", ("a", "b")), Categories("step", ("1", "2"))
-    view.show_figure(
-        Grid(name="g", title="G", rows=names[0], columns=names[1], scale=Axis("TOM", 0, 1, "up"), cells=cells)
-    )
+    view.show_figure(Grid(Head("g", "G"), rows=names[0], columns=names[1], scale=Axis("TOM", 0, 1, "up"), cells=cells))
     opened, table = opened_by(view), view.cells.table
     table.setFocus()
     table.setCurrentIndex(table.model().index(1, 2))

@@ -409,7 +409,8 @@ class FiguresView(QWidget):
         """Show these; the one that was looked at stays, by its name."""
         looked_at = self.figures[self._place].name if self._place < len(self.figures) else ""
         names = [figure.name for figure in figures]
-        if [(each.name, each.short) for each in figures] != [(each.name, each.short) for each in self.figures]:
+        switches, shown = ([(each.name, each.head.short) for each in some] for some in (figures, self.figures))
+        if switches != shown:
             self._make_switches(figures)
         self.figures = figures
         if figures:
@@ -469,6 +470,6 @@ class FiguresView(QWidget):
         self._list.addItems([figure.title for figure in figures])
         self._list.setVisible(len(figures) > MOST_SWITCHES)
         for place, figure in enumerate(figures if len(figures) <= MOST_SWITCHES else ()):
-            one = switch(figure.short or figure.title, figure.title)
+            one = switch(figure.head.short or figure.title, figure.title)
             self._switches.addButton(one, place)
             self._head.insertWidget(place, one)
