@@ -1,7 +1,5 @@
 """The commands that make a stored run the same again, here or elsewhere: `replay` and `bundle`."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import sys

@@ -1,7 +1,5 @@
 """What a build reads of a run or a comparison: a limit that fails it, JUnit XML, and a Markdown summary."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re

@@ -1,7 +1,5 @@
 """The command line: `rtc-inspector`. Parses, calls one command, turns errors into two clear lines."""
 
-from __future__ import annotations
-
 import argparse
 import codecs
 import io

@@ -1,7 +1,5 @@
 """The commands that hold stored runs against each other: `compare`, item by item, and `analyse`, as figures."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import ExitStack
 from pathlib import Path

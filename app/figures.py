@@ -1,7 +1,5 @@
 """Figures in the terminal: tables and bars of characters, small plots for lines and points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 

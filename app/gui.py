@@ -1,7 +1,5 @@
 """Opens the window: application, theme, settings, and what happens to errors nobody caught."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

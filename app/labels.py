@@ -1,12 +1,10 @@
 """The commands about labels: `labels agreement`, `labels export` and `labels import`."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.options import taxonomy_folder
@@ -32,7 +30,7 @@ from rtc_inspector.core.types import Estimate
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 
 
-def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_commands(commands: Any) -> None:
     """Add `labels` with what it can do."""
     parser = commands.add_parser("labels", help="what annotators said: agreement, export, import")
     kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))

@@ -1,7 +1,5 @@
 """The commands that need no model: `sample` and `judge`."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from pathlib import Path

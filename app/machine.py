@@ -1,7 +1,5 @@
 """The commands about this machine: `models` and `doctor`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Options that several commands share, and where RTC Inspector keeps its own files."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

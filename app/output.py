@@ -1,7 +1,5 @@
 """What commands write for users: files, and lines and tables on standard output."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence

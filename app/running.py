@@ -1,7 +1,5 @@
 """The commands that run a model: `run` and `demo`."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """The commands that read a database: `runs`, `report` and `export`."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

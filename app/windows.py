@@ -1,7 +1,5 @@
 """The commands that open the window."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Errors with one root: each says what is wrong and what to do next."""
 
-from __future__ import annotations
-
 
 class InspectorError(Exception):
     """Any error RTC Inspector raises on purpose: one sentence says what is wrong, one what to do."""

@@ -1,7 +1,5 @@
 """Plain values kept between runs of the program, one compressed file a key."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

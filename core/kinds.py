@@ -4,8 +4,6 @@ Quick to import: the window reads it before the engine is loaded. A new method i
 analysis; nothing outside this module and the method's own names a method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Commands that install what is missing: an extra's packages, or a system's, by the names they have there."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, requires

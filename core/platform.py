@@ -3,8 +3,6 @@
 Programs that run inside a sandbox (`core.oracle.inside`), and the guardian and its confinement, know Linux alone.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

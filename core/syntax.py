@@ -1,7 +1,5 @@
 """Python source as a syntax tree, and where its parts stand in the text."""
 
-from __future__ import annotations
-
 import ast
 import re
 import threading

@@ -1,7 +1,5 @@
 """The error modes an annotator chooses from: read, revised, and written as TOML."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Waiting for what may take long, so that a stop is heard within a fraction of a second."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait

@@ -6,8 +6,6 @@ samples, and samples with the same labels add the same to those sums; so a resam
 ones.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

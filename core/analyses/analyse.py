@@ -1,7 +1,5 @@
 """Which analyses there are, and which of them apply to a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 

@@ -5,8 +5,6 @@ systems apart, correlation with passing and with editing effort. Beside them sta
 that count problems, correlation inside problems, AUC, and the samples that mislead.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

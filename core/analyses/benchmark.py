@@ -1,7 +1,5 @@
 """RTC beside pass@1: does it rank models alike, and which problems of one model part them (RTC paper, Sec. 5.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

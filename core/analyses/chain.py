@@ -1,7 +1,5 @@
 """IdentityChain: how long models keep the meaning of what they describe and write again (Min et al., Sec. 4, 5)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Equal programs of a directive count once, but in the table that repeats the pape
 Intervals resample directives: programs of one directive resemble each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum

@@ -4,8 +4,6 @@ All runs are held against each other over the items that every one of them has j
 together in 95 of 100 cases, and so do those of all differences; a rank is as wide as the differences leave it open.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

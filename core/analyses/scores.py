@@ -4,8 +4,6 @@ Nothing here knows a method: a kind says which measures its items have, which on
 better. Beside them stand the metrics on pairs of texts, held against the verdicts of the code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from rtc_inspector.core import figures as fig

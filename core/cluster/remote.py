@@ -5,8 +5,6 @@ again. So a call comes back with a result, or fails for good. Texts and verdicts
 seeds and prompts are the driver's, and only the driver writes the store.
 """
 
-from __future__ import annotations
-
 import io
 import queue
 import socket

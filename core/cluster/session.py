@@ -3,8 +3,6 @@
 Ray itself is imported in this package only, and only when a cluster is named: it is an extra.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import ipaddress
 import logging

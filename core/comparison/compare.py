@@ -1,7 +1,5 @@
 """Two stored runs of one task on one project, paired by item: who does better, by how much, and on which items."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

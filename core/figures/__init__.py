@@ -7,8 +7,6 @@ value is, and what is behind each mark, so no drawer needs to know a method.
 A value that is not defined is None or left out: never 0, never NaN (`Estimate` refuses NaN and infinity).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, get_args

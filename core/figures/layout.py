@@ -3,8 +3,6 @@
 Window, page and terminal turn values into places and colours, and decide nothing else.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

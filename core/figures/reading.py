@@ -1,7 +1,5 @@
 """What a figure says: its bars, its marks, its values in words and in rows. All drawers and exports say the same."""
 
-from __future__ import annotations
-
 import csv as csv_format
 import dataclasses
 import io

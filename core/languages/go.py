@@ -1,7 +1,5 @@
 """Go."""
 
-from __future__ import annotations
-
 import tree_sitter_go
 
 from rtc_inspector.core.languages.language import Language, Shot

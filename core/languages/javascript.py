@@ -1,7 +1,5 @@
 """JavaScript, as Node runs it; TypeScript, and TypeScript with elements of markup (TSX), which has its own grammar."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import tree_sitter_javascript

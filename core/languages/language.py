@@ -1,7 +1,5 @@
 """What there is to know of a programming language: its grammar's words, its tests, and how models are asked in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

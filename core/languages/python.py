@@ -1,7 +1,5 @@
 """Python: read by `ast` and LibCST, judged by its own oracle."""
 
-from __future__ import annotations
-
 from rtc_inspector.core.languages.language import Language
 
 PYTHON = Language(

@@ -1,7 +1,5 @@
 """All languages. A new one is a module of data and a line here."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 from rtc_inspector.core.errors import UserError

@@ -1,7 +1,5 @@
 """What the tests' own tools report of covered lines: lcov, and Go's profile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Rust."""
 
-from __future__ import annotations
-
 import tree_sitter_rust
 
 from rtc_inspector.core.languages.language import Language, Shot

@@ -45,7 +45,6 @@ class Edge:
 
 
 _Values = dict[str, list[int]]  # by variable, the places that gave it the value it has now
-_ASSIGNMENTS = ("assignment", "augmented_assignment", "for_in_clause")
 _TEXTS = ("string", "string_literal", "character_literal")
 
 

@@ -7,8 +7,6 @@ What a score depends on besides the two texts stands behind colons in its stored
 the match of token vectors by MiniLM, of whole functions (`stored_name`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType

@@ -5,8 +5,6 @@ when both pass it, or when they fail it in the same way; what took too long, use
 nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 

@@ -3,8 +3,6 @@
 Figures of code are 0..1, also for empty texts: two empty texts are alike (1), an empty and a full one are not (0).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import string

@@ -4,8 +4,6 @@ Candidates of one problem resemble each other, so intervals count problems, not 
 defined is None. The same input always gives the same figures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Thoughts of reasoning models are told apart by a table of formats. While an answ
 it ends: at a stop text, below its block, when it is too long.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import re

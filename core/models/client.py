@@ -1,7 +1,5 @@
 """A local GGUF file as a `Model`: starts the worker, survives its death, never imports llama.cpp."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 import time

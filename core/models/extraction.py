@@ -5,8 +5,6 @@ are taken off before (`core.models.answers`). Code blocks are found however they
 list or a line, unclosed, moved.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import keyword

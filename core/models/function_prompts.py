@@ -1,7 +1,5 @@
 """What methods ask about whole functions: a chain, a directive and its program, and a hidden name."""
 
-from __future__ import annotations
-
 import keyword
 import re
 import textwrap

@@ -7,8 +7,6 @@ Layout (little-endian): magic, version, tensor count, metadata count, metadata p
 tensor data.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

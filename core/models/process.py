@@ -1,7 +1,5 @@
 """The worker process of a model seen from its parent, and the JSON lines between both."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import queue

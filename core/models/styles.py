@@ -1,7 +1,5 @@
 """How a model file is asked: in turns, as a file that it writes on, or by filling in the middle; measured or told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace

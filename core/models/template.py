@@ -3,8 +3,6 @@
 A chat template is code out of a downloaded file: it is rendered in Jinja's immutable sandbox (CVE-2024-34359).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 

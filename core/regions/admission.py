@@ -1,7 +1,5 @@
 """Admission: a region is kept when deleting it changes a test result (RTC paper, Sec. 4.2)."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which candidates the tests cover, and by which tests: traced by us in Python, reported by the tests elsewhere."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 from bisect import bisect_left

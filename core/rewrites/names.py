@@ -1,7 +1,5 @@
 """Take out of a program what says what it does: the name of a function, of variables, comments; by syntax tree."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

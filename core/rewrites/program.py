@@ -4,8 +4,6 @@ A rewrite never prints a syntax tree: it replaces a few stretches of the text, s
 every token of the original can be found again in what came out (`Rewritten.place`).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Every transformation that needs no model, by name: pure functions of a function of a project and a seed."""
 
-from __future__ import annotations
-
 import builtins
 import keyword
 import random

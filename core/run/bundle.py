@@ -7,8 +7,6 @@ The record in it holds a hash of every other file, and of the rows that a run's 
 shows what was changed by accident or carelessly; who changes the record as well is not found out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Both add to a stored run, are shown with it, and never count in its scores.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Measure how a model is best asked: a dozen tiny functions, described and written again, judged by their tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace

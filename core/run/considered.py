@@ -1,7 +1,5 @@
 """What a run could have drawn in one file, how likely each candidate was, and why it was not taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

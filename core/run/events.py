@@ -4,8 +4,6 @@ Whatever tells of something stored carries the number of that `change` of the ru
 the run before knows what is new in it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ what is there is not named again. Steps of several items are asked of a model to
 is being judged.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import deque
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A series is known by its id in the settings of each of its runs. What was interr
 runs are completed in the order of the models, and those that never began are begun.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack

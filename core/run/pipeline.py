@@ -4,8 +4,6 @@ Every finished sample and verdict is committed as it comes. What exists is never
 on the sample's place alone, so a resumed run has the results the uninterrupted one would have had.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress

@@ -4,8 +4,6 @@ A sample is asked for as it was: the trip is shown the item's stored tree withou
 and names the step again. Stored code is judged again as it was stored, so that text and verdict are told apart.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

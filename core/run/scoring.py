@@ -4,8 +4,6 @@ What is stored is never computed again. So an audit is asked for again at the co
 what is new in it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence

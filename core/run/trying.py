@@ -1,7 +1,5 @@
 """One small question of each kind to a model behind a server: what came, what is read from it, how fast it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace

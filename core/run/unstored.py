@@ -1,7 +1,5 @@
 """What is drawn and judged without a run, so that nothing is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which models a run asks, from what the command line, a project's file or a program names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ A key is the name of a command-line option without its dashes. The file may be s
 code to another machine, nor install anything, nor take the sandbox away.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ A field of a settings class (`core/settings/`) has type and default as any datac
     steps: int = setting(5, "Steps | how often a program is described and written again", most=100)
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import types

@@ -3,8 +3,6 @@
 A person's words are TOML with the keys of those files; what they leave out stays as it is. A run stores the text.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator, Mapping

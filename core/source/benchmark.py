@@ -3,8 +3,6 @@
 Nothing of a file runs here. A bad file is refused with every bad line named, before anything else is done with it.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """A project folder as it is opened: its source files, which of them are tests, and its place in history."""
 
-from __future__ import annotations
-
 import configparser
 import hashlib
 import os

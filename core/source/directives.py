@@ -4,8 +4,6 @@ A file of them is a JSONL of objects, plain text with a directive on each line, 
 are directives. Nothing of a file runs here, and a bad one is refused with every bad line named.
 """
 
-from __future__ import annotations
-
 import ast
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """An edit: old and new code, and what is known of how one became the other (EditingRTC); and files of edits."""
 
-from __future__ import annotations
-
 import codecs
 import difflib
 import hashlib

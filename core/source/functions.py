@@ -1,7 +1,5 @@
 """The functions of a Python file: how complex they are (cosmetic variance, Sec. 2), and what they say they do."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

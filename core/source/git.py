@@ -1,7 +1,5 @@
 """A project's git repository, only ever read: where it stands, its commits as people browse them, files taken out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Used for whatever people bring in such files: problems of a benchmark, directives. Nothing of a file runs here.
 """
 
-from __future__ import annotations
-
 import ast
 import codecs
 import io

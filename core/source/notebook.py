@@ -4,8 +4,6 @@ ARCADE's episodes are read as the notebooks they were taken from: turns of a que
 behind the cells that came before. The form is known from others' scripts, not from the data.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """One file from bytes to text that is known to compile; and a whole project asked about in a process of its own."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

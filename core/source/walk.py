@@ -1,7 +1,5 @@
 """Which source files a project has, and what was passed over on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

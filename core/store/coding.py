@@ -1,7 +1,5 @@
 """From frozen values to rows of tables, and back."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

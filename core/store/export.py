@@ -3,8 +3,6 @@
 Rows are for JSONL, CSV and a Parquet table; other tools' files are Inspect's log and lm-evaluation-harness' results.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import statistics

@@ -1,7 +1,5 @@
 """Every question a view may ask, over a read-only connection."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

@@ -4,8 +4,6 @@
 first release on, whoever changes this text raises VERSION and adds the statements that bring older files forward.
 """
 
-from __future__ import annotations
-
 import sqlite3
 
 APPLICATION_ID = 0x52544349  # `RTCI`: marks a file as ours in `PRAGMA application_id`

@@ -1,7 +1,5 @@
 """Figures of runs: means of items' measures with their intervals, by run, file and facet, and as a run grows."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -5,8 +5,6 @@ never the file (WAL, `synchronous = NORMAL`). What the engine makes is written t
 item's live tree, as it would be read back.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

@@ -11,8 +11,6 @@ Programs that somebody else's system wrote for a benchmark are a run without a m
     item (the reference's whole function) -> solution (solve), as it was found in a file
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack

@@ -11,8 +11,6 @@ model, and the program before it is described by that model and read by the firs
 same program tells which pass erred. These samples have the index 1 and are no part of the chain.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from abc import ABC, abstractmethod

@@ -8,8 +8,6 @@ variant that changes nothing, asked with other seeds and other hidden names: wha
 rewrites by regular expression and asks no test; how often a rewrite changes the meaning is a figure it does not have.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

@@ -7,8 +7,6 @@ they judge the program. Equal programs are one: judged and summarised once. Noth
 an item are there, so that a resumed run summarises the same ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Files, and folders of notebooks, that stand for a project: each is written as one, which the window can open."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rtc_inspector.core.settings import BenchmarkSettings, RunSettings

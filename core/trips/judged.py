@@ -1,7 +1,5 @@
 """A codebase with its oracle and its trusted tests: enough to sample regions and to judge them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager

@@ -5,8 +5,6 @@ is hidden from both passes. There is no baseline: without a word nobody knows wh
 leaves the lift open too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Work in other threads: several calls at a time with their results in order, and items drawn that way."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -6,8 +6,6 @@ made now; when it names none and nothing is being judged any more, the item is d
 them, has code judged, and asks again: so resuming a run is the same question asked of what the database holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

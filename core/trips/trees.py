@@ -3,8 +3,6 @@
 Apart from the trips since analyses and the window read them too, and should not load a parser for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

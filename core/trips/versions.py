@@ -4,8 +4,6 @@ Parsing a file with libcst holds Python's interpreter lock all the while, 0.1 to
 of the window nothing could be clicked meanwhile. So versions of large files are made in a process of their own.
 """
 
-from __future__ import annotations
-
 import builtins
 import keyword
 import multiprocessing
@@ -217,7 +215,7 @@ class Versions:
         return answer
 
 
-def _serve(pipe: Connection[Any, Any], files: Mapping[str, SourceFile]) -> None:
+def _serve(pipe: "Connection[Any, Any]", files: Mapping[str, SourceFile]) -> None:
     """Answer until the other end is closed, be it because its process was killed."""
     rewriting = Rewriting(files)
     with suppress(EOFError, OSError, KeyboardInterrupt):
