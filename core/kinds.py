@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
@@ -109,9 +108,9 @@ class Kind:
     samples: Callable[[RunSettings], Mapping[str, int]]
     opens: str  # where the function that opens a source for it stands, `module:name`; loaded when a run begins
     # `forward_temperature`, `backward_temperature`: the paper's
-    forward_temperature: float
-    backward_temperature: float
-    backward_max_tokens: int  # room for an answer
+    forward_temperature: float = 0.8
+    backward_temperature: float = 0.1
+    backward_max_tokens: int = 256  # room for an answer
     baseline: str = ""  # the uninformative utterance as a person reads it; empty where none is made
     fills_gaps: bool = False  # whether a model with the tokens for it may fill in the middle of a file
     analyses: tuple[str, ...] = ("scores",)  # names of the analyses that apply to its runs (`core.analyses.analyse`)
@@ -232,13 +231,11 @@ def _of_versions(settings: RunSettings) -> Mapping[str, int]:
     }
 
 
-_ROUND_TRIP_ROLES = MappingProxyType(
-    {
-        Role.FORWARD: RoleName("description", "y", Form.TEXT),
-        Role.BACKWARD: RoleName("reconstruction", "x̂"),
-        Role.BASELINE: RoleName("baseline", "ε"),
-    }
-)
+_ROUND_TRIP_ROLES = {
+    Role.FORWARD: RoleName("description", "y", Form.TEXT),
+    Role.BACKWARD: RoleName("reconstruction", "x̂"),
+    Role.BASELINE: RoleName("baseline", "ε"),
+}
 _ROUND_TRIP_MEASURES = (
     Measure("rtc", "RTC", "Share of reconstructions that pass (RTC paper, Sec. 3)"),
     Measure("baseline", "baseline", "Share that passes without a description", higher_is_better=None),
@@ -269,9 +266,6 @@ _KINDS = (
         tally=("passes", "judged"),
         samples=_round_trip,
         opens="rtc_inspector.core.trips.synthesis:open_synthesis",
-        forward_temperature=0.8,
-        backward_temperature=0.1,
-        backward_max_tokens=256,
         fills_gaps=True,
         settings=(*_ROUND_TRIP_SETTINGS, "region"),
     ),
@@ -313,14 +307,12 @@ _KINDS = (
         source=Source("problems", "benchmark.file", folder=True),
         judged="the benchmark's own tests judged the result",
         baseline="TODO: Implement.",
-        roles=MappingProxyType(
-            {
-                Role.FORWARD: _ROUND_TRIP_ROLES[Role.FORWARD],
-                Role.BACKWARD: _ROUND_TRIP_ROLES[Role.BACKWARD],
-                Role.SOLVE: RoleName("solution", "s"),
-                Role.BASELINE: _ROUND_TRIP_ROLES[Role.BASELINE],
-            }
-        ),
+        roles={
+            Role.FORWARD: _ROUND_TRIP_ROLES[Role.FORWARD],
+            Role.BACKWARD: _ROUND_TRIP_ROLES[Role.BACKWARD],
+            Role.SOLVE: RoleName("solution", "s"),
+            Role.BASELINE: _ROUND_TRIP_ROLES[Role.BASELINE],
+        },
         measures=(
             *_ROUND_TRIP_MEASURES,
             Measure("pass@1", "pass@1", "Chance that one program written from the docstring passes"),
@@ -334,8 +326,6 @@ _KINDS = (
         demo=("benchmark", "pocket.jsonl"),
         checks="rtc_inspector.core.trips.benchmark:check_benchmark",
         analyses=("benchmark", "scores"),
-        forward_temperature=0.8,
-        backward_temperature=0.1,
         backward_max_tokens=384,
         fills_gaps=True,
         settings=(*_ROUND_TRIP_SETTINGS, "benchmark"),
@@ -347,7 +337,7 @@ _KINDS = (
         noun="cell",
         source=Source("cells", "benchmark.file"),
         judged="it was run behind the cells before it, as the original was",
-        roles=MappingProxyType({role: _ROUND_TRIP_ROLES[role] for role in (Role.FORWARD, Role.BACKWARD)}),
+        roles={role: _ROUND_TRIP_ROLES[role] for role in (Role.FORWARD, Role.BACKWARD)},
         measures=(
             *(each for each in _ROUND_TRIP_MEASURES if each.name not in ("baseline", "lift")),
             Measure("from_reference", "from people's words", "Share that passes when written from those"),
@@ -358,8 +348,6 @@ _KINDS = (
         opens="rtc_inspector.core.trips.notebook:open_notebook",
         demo=("benchmark", "tour.ipynb"),
         checks="rtc_inspector.core.trips.notebook:check_notebook",
-        forward_temperature=0.8,
-        backward_temperature=0.1,
         backward_max_tokens=384,
         fills_gaps=True,
         settings=(*_ROUND_TRIP_SETTINGS, "benchmark.file"),
@@ -371,13 +359,11 @@ _KINDS = (
         noun="problem",
         source=Source("problems", "benchmark.file", folder=True, functions=True),
         judged="the outputs under the problem's tests were compared from program to program",
-        roles=MappingProxyType(
-            {
-                Role.SOLVE: RoleName("first program", "pl₀", by_round=True),
-                Role.FORWARD: RoleName("description", "nl", Form.TEXT, by_round=True),
-                Role.BACKWARD: RoleName("program", "pl", by_round=True),
-            }
-        ),
+        roles={
+            Role.SOLVE: RoleName("first program", "pl₀", by_round=True),
+            Role.FORWARD: RoleName("description", "nl", Form.TEXT, by_round=True),
+            Role.BACKWARD: RoleName("program", "pl", by_round=True),
+        },
         measures=(
             Measure(
                 "ssc",
@@ -434,9 +420,7 @@ _KINDS = (
         noun="directive",
         source=Source("problems", "benchmark.file", folder=True, words="rtc_inspector.core.source.directives:by_hand"),
         judged="the directive's tests judged the programs, and an embedding model their summaries",
-        roles=MappingProxyType(
-            {Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s", Form.TEXT)}
-        ),
+        roles={Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s", Form.TEXT)},
         measures=(
             Measure(
                 "cosine",
@@ -477,14 +461,12 @@ _KINDS = (
         noun="function",
         source=Source("code", folder=True, python=True),
         judged="the project's own tests judged the result",
-        roles=MappingProxyType(
-            {
-                Role.TRANSFORM: RoleName("variant", "v", answers=False, by_author=True),
-                Role.FORWARD: RoleName("description", "y", Form.TEXT),
-                Role.COMPLETE: RoleName("name", "n", judged=False, answers=False),
-                Role.BACKWARD: RoleName("reconstruction", "x̂"),
-            }
-        ),
+        roles={
+            Role.TRANSFORM: RoleName("variant", "v", answers=False, by_author=True),
+            Role.FORWARD: RoleName("description", "y", Form.TEXT),
+            Role.COMPLETE: RoleName("name", "n", judged=False, answers=False),
+            Role.BACKWARD: RoleName("reconstruction", "x̂"),
+        },
         measures=(
             Measure(
                 "change",
@@ -511,9 +493,6 @@ _KINDS = (
         samples=_of_versions,
         opens="rtc_inspector.core.trips.cosmetic:open_cosmetic",
         analyses=("marginals", "scores"),
-        forward_temperature=0.8,
-        backward_temperature=0.1,
-        backward_max_tokens=256,
         fills_gaps=True,
         settings=("forward_temperature", "backward_temperature", "cosmetic"),
     ),
@@ -526,7 +505,7 @@ IMPORTED = Kind(
     noun="problem",
     source=Source("samples", "samples.file"),
     judged="the benchmark's own tests judged the result, or the file's verdicts were taken",
-    roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s")}),
+    roles={Role.SOLVE: RoleName("solution", "s")},
     measures=(
         Measure("pass@1", "pass@1", "Chance that a program of the problem passes"),
         Measure("pass@5", "pass@5", "Chance that one of 5 such programs passes"),
@@ -549,7 +528,7 @@ FIRST_KIND = METHODS["synthesis"]  # whose words the window uses before there is
 
 # --------------------------------------------------------------------------- what is asked of them
 
-TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)  # what can be chosen, by name
+TASKS: Mapping[str, Kind] = METHODS  # what can be chosen, by name
 
 
 def task(name: str) -> Kind:

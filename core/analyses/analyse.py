@@ -11,17 +11,15 @@ from rtc_inspector.core.store.reader import Reader
 
 Analysis = Callable[[Reader, Sequence[int], Mapping[str, str]], Iterable[Figure]]
 """Makes figures of runs, at least one; what is chosen stands under the name of its `Choice`, whose first is usual."""
-ANALYSES: Mapping[str, Analysis] = MappingProxyType(
-    {
-        "ranking": ranking.figures,
-        "chain": chain.figures,
-        "benchmark": benchmark.figures,
-        "directive": directive.figures,
-        "marginals": marginals.figures,
-        "scores": scores.figures,
-        "audit": audit.figures,
-    }
-)
+ANALYSES: Mapping[str, Analysis] = {
+    "ranking": ranking.figures,
+    "chain": chain.figures,
+    "benchmark": benchmark.figures,
+    "directive": directive.figures,
+    "marginals": marginals.figures,
+    "scores": scores.figures,
+    "audit": audit.figures,
+}
 SCORED = frozenset({"audit"})
 """Analyses of runs of any kind together, whose code must have been scored (`core.run.scoring`)."""
 

@@ -7,7 +7,6 @@ import ast
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,16 +79,14 @@ def _fraction(percent: float) -> float:
     return min(1.0, max(0.0, percent / 100))
 
 
-CODE_METRICS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
-    {
-        "exact_match": exact_match,
-        "exact_match_strict": lambda candidate, reference: float(candidate == reference),
-        "same_ast": lambda candidate, reference: float(same_syntax_tree(candidate, reference)),
-        "edit_sim": edit_similarity,
-        "chrf": chrf,
-        "bleu": bleu,
-    }
-)
+CODE_METRICS: Mapping[str, Callable[[str, str], float]] = {
+    "exact_match": exact_match,
+    "exact_match_strict": lambda candidate, reference: float(candidate == reference),
+    "same_ast": lambda candidate, reference: float(same_syntax_tree(candidate, reference)),
+    "edit_sim": edit_similarity,
+    "chrf": chrf,
+    "bleu": bleu,
+}
 """What is scored of all code as it is made, by name."""
 
 

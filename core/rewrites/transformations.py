@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 
 import libcst as cst
 from libcst.metadata import Assignment, Scope
@@ -562,6 +561,10 @@ def _assigned(line: cst.SimpleStatementLine) -> str | None:
 Transformation = Callable[[Program, str, int, int], Rewritten | Refused]
 """`(program, path, offset of the function's def, seed)`."""
 
-TRANSFORMATIONS: Mapping[str, Transformation] = MappingProxyType(
-    {"identity": identity, "rename": rename, "logging": logging, "swap": swap, "permute": permute}
-)
+TRANSFORMATIONS: Mapping[str, Transformation] = {
+    "identity": identity,
+    "rename": rename,
+    "logging": logging,
+    "swap": swap,
+    "permute": permute,
+}
