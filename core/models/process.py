@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from rtc_inspector.core.errors import ModelError, WorkerDied
-from rtc_inspector.core.generation import Block, Infill, Message, Prompt, Request
 from rtc_inspector.core.models.devices import (
     build_version,
     crashes_with_extra_buffers,
@@ -31,29 +30,6 @@ HEARTBEAT = 2.0  # seconds between signs of life of a worker that has nothing to
 def encode(message: Mapping[str, Any]) -> bytes:
     """Return the message as one line of JSON, its end included."""
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-
-
-def decode(line: bytes) -> Wire:
-    """Return the message of one line. Raises ValueError."""
-    message: Wire = json.loads(line)
-    return message
-
-
-def unpack_prompt(wire: Wire) -> Prompt:
-    """Return a prompt that was sent as `asdict` makes it, as far as the worker needs it."""
-    return Prompt(
-        tuple(Message(**turn) for turn in wire["messages"]),
-        prefill=wire["prefill"],
-        stop=tuple(wire["stop"]),
-        infill=None if wire["infill"] is None else Infill(**wire["infill"]),
-        block=None if wire["block"] is None else Block(**wire["block"]),
-        most_characters=wire["most_characters"],
-    )
-
-
-def unpack_request(wire: Wire) -> Request:
-    """Return a request that was sent so."""
-    return Request(**wire | {"prompt": unpack_prompt(wire["prompt"])})
 
 
 # ---- the process
@@ -160,7 +136,7 @@ class WorkerProcess:
             self.last_sign = time.monotonic()
             if not line.endswith(b"\n"):
                 break  # it was killed in the middle of a message
-            message = decode(line)
+            message: Wire = json.loads(line)
             if message["event"] == "counted":
                 self.counts.put(message)
             elif message["event"] != "alive":

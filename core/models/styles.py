@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 from platformdirs import user_cache_path
 
@@ -16,7 +16,7 @@ from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, remembered_f
 from rtc_inspector.core.models.process import Wire
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.settings import ModelSettings
-from rtc_inspector.core.settings.setting import described
+from rtc_inspector.core.settings.setting import described, read_back
 from rtc_inspector.resources import text as resource_text
 
 # --------------------------- what calibrating found
@@ -55,10 +55,6 @@ class Calibration:
         ranked = sorted(self.scores, key=lambda score: (-score.passed, score.tokens))
         return ", ".join(f"{score.style} {score.passed}/{score.functions}" for score in ranked)
 
-    @classmethod
-    def from_json(cls, data: Any) -> Self:
-        return cls(data["key"], tuple(StyleScore(**score) for score in data["scores"]))
-
 
 def calibration_key(sha256: str, language: Language = PYTHON) -> str:
     """Return the key of a model file's hash: other prompts or another set of functions make another key."""
@@ -74,8 +70,8 @@ def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | 
     """
     key = calibration_key(sha256, language)
     try:
-        return Calibration.from_json(_files().load(key))
-    except (KeyError, TypeError):
+        return read_back(Calibration, _files().load(key))
+    except TypeError:
         if language is not PYTHON:
             return kept_calibration(sha256)
         return next((each for each in _shipped() if each.key == key), None)
@@ -92,7 +88,7 @@ def _files() -> JsonCache:
 
 @cache
 def _shipped() -> Sequence[Calibration]:
-    return [Calibration.from_json(each) for each in json.loads(resource_text("calibrations.json"))]
+    return [read_back(Calibration, each) for each in json.loads(resource_text("calibrations.json"))]
 
 
 # --------------------------- the style that is taken

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import os
 import queue
 import sys
@@ -34,8 +35,9 @@ from rtc_inspector.core.generation import Prompt, Request, is_plain
 from rtc_inspector.core.models.answers import TURN, Ending, begun_by, formats
 from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS, available_memory
 from rtc_inspector.core.models.engine import Aborted, Counters, Engine, Job, Listener, Row, find_shape, twinned
-from rtc_inspector.core.models.process import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
+from rtc_inspector.core.models.process import HEARTBEAT, Wire, encode
 from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
+from rtc_inspector.core.settings.setting import read_back
 
 BATCH = 512
 PIECE = 256  # bytes that nearly every token fits
@@ -565,7 +567,8 @@ class Worker:
             self._session = Session(message)
             self.send("loaded", **self._session.description())
         elif message["op"] == "generate" and self._session is not None:
-            self._session.generate(message["run"], list(map(unpack_request, message["requests"])), self.send)
+            requests = [read_back(Request, each) for each in message["requests"]]
+            self._session.generate(message["run"], requests, self.send)
         elif message["op"] == "embed" and self._vectors is not None:
             self.send("embedded", **self._vectors.embed(message["text"], message["pooled"]))
 
@@ -573,9 +576,9 @@ class Worker:
         """Take what comes in until the pipe is closed: then nobody wants us any more."""
         try:
             for line in self._source:
-                message = decode(line)
+                message: Wire = json.loads(line)
                 if message["op"] == "count":
-                    self._count(message["ticket"], unpack_prompt(message["prompt"]))
+                    self._count(message["ticket"], read_back(Prompt, message["prompt"]))
                 elif message["op"] != "cancel":
                     self._inbox.put(message)
                 elif self._session is not None:

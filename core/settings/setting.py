@@ -203,7 +203,7 @@ def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
 
 
 def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
-    """Read settings out of plain values, as `asdict` made them; those that this version does not know are dropped."""
+    """Read a dataclass, e.g. settings, out of what `asdict` made of it; what this version does not know is dropped."""
 
     def read(kind: type[Any] | None, value: Any) -> Any:
         if isinstance(value, list):  # JSON knows no tuples

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.packages import install_command
+from rtc_inspector.core.store.coding import plain
 from rtc_inspector.core.store.labels import LINE_END, write_lines, write_records
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, Row, RunRow, SampleRow
@@ -81,19 +82,13 @@ def _item_columns(item: ItemRow) -> Row:
         "run_id": item.run_id,
         "item_id": item.id,
         "item_key": item.key,
-        "kind": item.kind,
-        "path": item.path,
-        "start": item.start,
-        "end": item.end,
-        "start_line": item.start_line,
-        "end_line": item.end_line,
+        **plain(item, "kind", "path", "start", "end", "start_line", "end_line"),
         "reference": item.text,
         "old_text": item.old_text,
         "covering_tests": list(item.tests),
         "facets": dict(item.facets),
         "origin": dict(item.origin),
-        "extra": item.extra,
-        "directive": item.directive,
+        **plain(item, "extra", "directive"),
         "measures": dict(item.measures),
     }
 
@@ -113,18 +108,12 @@ def _parent_columns(parent: SampleRow | None) -> Row:
 def _sample_columns(sample: SampleRow, prompt: str) -> Row:
     return {
         "sample_id": sample.id,
-        "role": sample.role,
-        "form": sample.form,
-        "step": sample.step,
-        "index": sample.index,
-        "author": sample.author,
+        **plain(sample, "role", "form", "step", "index", "author"),
         "prompt": prompt,
-        "raw_text": sample.raw_text,
-        "thoughts": sample.thoughts,
-        "thought_tokens": sample.thought_tokens,
+        **plain(sample, "raw_text", "thoughts", "thought_tokens"),
         "extraction": " ".join(sample.extraction_steps),
         "text": sample.text,
-        **{name: getattr(sample, name) for name in _OF_SAMPLE},
+        **plain(sample, *_OF_SAMPLE),
     }
 
 
@@ -133,13 +122,10 @@ def _verdict_columns(sample: SampleRow) -> Row:
         absent = dict.fromkeys(("judging_seconds", "judging_reused", "tests_run", "tests_failed"))
         return {"outcome": None, "detail": "", **absent, "oracle": "", "flags": []}
     return {
-        "outcome": verdict.outcome,
-        "detail": verdict.detail,
+        **plain(verdict, "outcome", "detail"),
         "judging_seconds": verdict.seconds,
         "judging_reused": verdict.reused,
-        "tests_run": verdict.tests_run,
-        "tests_failed": verdict.tests_failed,
-        "oracle": verdict.oracle,
+        **plain(verdict, "tests_run", "tests_failed", "oracle"),
         "flags": list(verdict.flags),
     }
 
@@ -150,15 +136,11 @@ def _run_columns(run: RunRow) -> Row:
         "task": run.task,
         "project": run.project_root,
         "source_file": next((file for part in _FILES if (file := config.get(part, {}).get("file"))), ""),
-        "revision": run.revision,
-        "dirty": run.dirty,
+        **plain(run, "revision", "dirty"),
         "project_fingerprint": run.fingerprint,
         "run_seed": run.seed,
         "run_status": run.status,
-        "started_at": run.started_at,
-        "app_version": run.app_version,
-        "sandbox": run.sandbox,
-        "image_digest": run.image_digest,
+        **plain(run, "started_at", "app_version", "sandbox", "image_digest"),
         **_model_columns("forward", models["forward"]),
         **_model_columns("backward", models["backward"]),
         "embedder": config.get("directive", {}).get("embedder_name", ""),

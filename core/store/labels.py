@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
+from rtc_inspector.core.store.coding import plain
 from rtc_inspector.core.store.rows import LabelRow, Row
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind
@@ -81,8 +82,7 @@ def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
         model = reader.run(run_id).backward_model_name
         for about in subjects(reader, sorted({reader.item_of(sample_id) for sample_id in by_sample})):
             for label in by_sample.get(about["sample_id"], ()):
-                plain = ("annotator", "kind", "mode", "note", "made_at", "taxonomy_version")
-                row = about | {name: getattr(label, name) for name in plain}
+                row = about | plain(label, "annotator", "kind", "mode", "note", "made_at", "taxonomy_version")
                 row |= {"label_id": label.id, "mode_name": named(label.mode, names), "model": model}
                 yield {column: row[column] for column in COLUMNS}
 
@@ -97,9 +97,7 @@ def subjects(reader: Reader, item_ids: Iterable[int]) -> Iterator[Row]:
                 "run_id": item.run_id,
                 "item_id": item.id,
                 "sample_id": sample.id,
-                "path": item.path,
-                "start_line": item.start_line,
-                "end_line": item.end_line,
+                **plain(item, "path", "start_line", "end_line"),
                 "role": sample.role,
                 "outcome": sample.verdict.outcome if sample.verdict else "",
                 "description": parent.text if parent else "",

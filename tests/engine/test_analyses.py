@@ -97,7 +97,7 @@ def test_problems_are_listed_by_their_keys_in_the_order_of_their_benchmark(reade
         for item, number in zip(reader.items(1), (10, 2, 1), strict=False)
     ]
     (table,) = scores.files(items, reader.run(1))
-    assert (table.title, table.short, table.columns[0].label) == ("By region", "Regions", "Region")
+    assert (table.title, table.head.short, table.columns[0].label) == ("By region", "Regions", "Region")
     assert [row.cells[0] for row in table.rows] == ["HumanEval/1", "HumanEval/2", "HumanEval/10"]
     assert table.columns[1].label == "RTC", "each stands alone: nothing is counted"
 
