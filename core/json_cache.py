@@ -9,13 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from platformdirs import user_cache_path
+
 
 class JsonCache:
     """A folder of files. Trouble with it is passed over: it is only a cache."""
 
-    def __init__(self, folder: Path, kept: int) -> None:
-        """Keep at most `kept` files, those used last; the folder is made when first needed."""
-        self._folder, self._kept = folder, kept
+    def __init__(self, folder: Path | str, kept: int) -> None:
+        """Keep at most `kept` files, those used last; a name means a folder of that name among the user's caches."""
+        self._place, self._kept = folder, kept
+
+    @property
+    def _folder(self) -> Path:
+        return user_cache_path("rtc-inspector") / self._place
 
     def load(self, key: str) -> Any:
         """Return what is kept under `key`; None when there is nothing, or it cannot be read."""

@@ -11,8 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core import platform as system
 from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.models.gguf import GgufHeader
@@ -28,7 +26,7 @@ WITHOUT_EXTRA_BUFFERS = "without extra buffers"
 """Ends `ModelInfo.build` where weights are not packed anew for the processor, since the build crashes on those."""
 WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
 """Compilers' words for leaving out what crashes most often; docs/llama-cpp.md has the reports."""
-KEPT = 20  # builds of llama.cpp of which it is remembered whether they crash
+_CRASHES = JsonCache("llama-cpp-crashes", 20)  # builds of llama.cpp of which it is remembered whether they crash
 
 
 # --------------------------------------------------------------------------- the processor
@@ -61,16 +59,12 @@ def this_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> Processor:
 
 def crashes_with_extra_buffers() -> bool:
     """Return whether this build was seen to crash on this processor with weights packed anew."""
-    return _crashes().load(_build_and_processor()) is True
+    return _CRASHES.load(_build_and_processor()) is True
 
 
 def remember_crash(crashes: bool) -> None:
     """Keep for later whether this build crashes on this processor with weights packed anew."""
-    _crashes().save(_build_and_processor(), crashes)
-
-
-def _crashes() -> JsonCache:
-    return JsonCache(user_cache_path("rtc-inspector") / "llama-cpp-crashes", KEPT)
+    _CRASHES.save(_build_and_processor(), crashes)
 
 
 def _build_and_processor() -> str:

@@ -19,8 +19,6 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.waiting import Poll, no_poll
@@ -438,19 +436,17 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
 # --------------------------------------------------------------------------- fingerprints
 
 
-KEPT_FINGERPRINTS = 500
+_FINGERPRINTS = JsonCache("fingerprints", 500)
 
 
-def fingerprint(files: Sequence[Path], cache: Path | None = None, poll: Poll = no_poll) -> str:
+def fingerprint(files: Sequence[Path], poll: Poll = no_poll) -> str:
     """Return the SHA-256 over the bytes of all parts in order, remembered by path, size and modification time.
 
-    `cache`: the folder where results are remembered, else the platform's. `poll` is called as it goes; raising from it
-    gives up. Raises ModelError when unreadable.
+    `poll` is called as it goes; raising from it gives up. Raises ModelError when unreadable.
     """
-    kept = _fingerprints(cache)
     try:
         key = _key(files)
-        found = kept.load(key)
+        found = _FINGERPRINTS.load(key)
         if not isinstance(found, str):
             digest = hashlib.sha256()
             for path in files:
@@ -459,7 +455,7 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, poll: Poll = n
                         poll()
                         digest.update(block)
             found = digest.hexdigest()
-            kept.save(key, found)
+            _FINGERPRINTS.save(key, found)
         return found
     except OSError as error:
         raise ModelError(
@@ -467,15 +463,11 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, poll: Poll = n
         ) from None
 
 
-def remembered_fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
+def remembered_fingerprint(files: Sequence[Path]) -> str:
     """Return what `fingerprint` found for these files before; empty where they were never read or have changed."""
     with suppress(OSError):
-        return str(_fingerprints(cache).load(_key(files)) or "")
+        return str(_FINGERPRINTS.load(_key(files)) or "")
     return ""
-
-
-def _fingerprints(cache: Path | None) -> JsonCache:
-    return JsonCache(cache or user_cache_path("rtc-inspector") / "fingerprints", KEPT_FINGERPRINTS)
 
 
 def _key(files: Sequence[Path]) -> str:

@@ -6,8 +6,6 @@ from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache
 from typing import Any
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import INFILL
 from rtc_inspector.core.json_cache import JsonCache
@@ -22,7 +20,7 @@ from rtc_inspector.resources import text as resource_text
 # --------------------------- what calibrating found
 
 
-KEPT = 500  # models whose calibration stays; those that were not used for longest go first
+_CALIBRATIONS = JsonCache("calibrations", 500)  # of so many models; those that were not used for longest go first
 SET_VERSION = 1  # goes up with every change of the functions in `resources/calibration`
 
 
@@ -70,7 +68,7 @@ def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | 
     """
     key = calibration_key(sha256, language)
     try:
-        return read_back(Calibration, _files().load(key))
+        return read_back(Calibration, _CALIBRATIONS.load(key))
     except TypeError:
         if language is not PYTHON:
             return kept_calibration(sha256)
@@ -79,11 +77,7 @@ def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | 
 
 def keep_calibration(found: Calibration) -> None:
     """Store a calibration for later runs of the same file."""
-    _files().save(found.key, asdict(found))
-
-
-def _files() -> JsonCache:
-    return JsonCache(user_cache_path("rtc-inspector") / "calibrations", KEPT)
+    _CALIBRATIONS.save(found.key, asdict(found))
 
 
 @cache

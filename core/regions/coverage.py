@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
@@ -156,7 +154,7 @@ def _strings(tree: ast.Module) -> Iterator[int]:
 # --------------------------------------------------------------------------- kept for later
 # So that one can see later what a project that was sampled had to draw from.
 
-_KEPT = 50  # maps that stay; the oldest go first
+_COVERAGE = JsonCache("coverage", 50)  # maps; the oldest go first
 
 
 def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
@@ -168,13 +166,13 @@ def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
     }
     imports = {path: sorted(found) for path, found in coverage.import_lines.items()}
     kept = {"tests": list(coverage.tests), "lines": lines, "import_lines": imports, "traced": coverage.traced}
-    _files().save(fingerprint, kept)
+    _COVERAGE.save(fingerprint, kept)
 
 
 def kept_coverage(fingerprint: str) -> CoverageMap | None:
     """Return the map kept for these files; None where there is none, or it cannot be read."""
     try:
-        data = _files().load(fingerprint)
+        data = _COVERAGE.load(fingerprint)
         lines = {
             path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
             for path, by_line in data["lines"].items()
@@ -183,7 +181,3 @@ def kept_coverage(fingerprint: str) -> CoverageMap | None:
         return CoverageMap(tuple(map(str, data["tests"])), lines, imports, bool(data["traced"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _files() -> JsonCache:
-    return JsonCache(user_cache_path("rtc-inspector") / "coverage", _KEPT)

@@ -19,7 +19,7 @@ from rtc_inspector.core.languages import PYTHON, Language, language_for, languag
 from rtc_inspector.core.source.git import History
 from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
 from rtc_inspector.core.source.walk import Walk
-from rtc_inspector.core.types import Codebase, Report, SkippedFile, SourceFile
+from rtc_inspector.core.types import Codebase, SkippedFile, SourceFile
 
 _CONVENTIONS = ("test_*.py", "*_test.py", "conftest.py", "tests.py", "test.py")
 _TEST_FOLDERS = {"test", "tests"}
@@ -162,13 +162,11 @@ def _words(value: object) -> tuple[str, ...]:
         return ()
 
 
-_EVERY = 50
-_LOOKED_AT = 10_000
+_LOOKED_AT = 10_000  # entries of a folder without code, for the language that it has instead
 
 
 def open_codebase(
     root: Path,
-    progress: Report | None = None,
     *,
     compiled: bool = True,
     languages: Sequence[Language] = (PYTHON,),
@@ -185,7 +183,7 @@ def open_codebase(
     history = History.of(root)
     walk = Walk(root, history, tuple(suffix for language in languages for suffix in language.suffixes))
     walk.run()
-    texts, unreadable = _read_all(root, walk.found, progress, compiled)
+    texts, unreadable = _read_all(root, walk.found, compiled)
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
     if not texts and needed:
         raise _nothing(root, skipped, languages)
@@ -255,14 +253,12 @@ def _folder(root: Path) -> Path:
     return root
 
 
-def _read_all(
-    root: Path, paths: list[str], progress: Report | None, compiled: bool
-) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
+def _read_all(root: Path, paths: list[str], compiled: bool) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
     texts: dict[str, tuple[str, str]] = {}
     skipped: list[SkippedFile] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the compiler's, about the code that is read
-        for done, path in enumerate(paths, start=1):
+        for path in paths:
             try:
                 texts[path] = read(root / path)
                 check_written(path, texts[path][0])
@@ -271,8 +267,6 @@ def _read_all(
             except Unreadable as error:
                 texts.pop(path, None)
                 skipped.append(SkippedFile(path, str(error)))
-            if progress is not None and (done % _EVERY == 0 or done == len(paths)):
-                progress("reading files", done, len(paths))
     return texts, skipped
 
 

@@ -29,10 +29,9 @@ from rtc_inspector.core.models.extraction import extract_description, extract_pr
 from rtc_inspector.core.models.function_prompts import CHAIN_VERSION as PROMPT_VERSION
 from rtc_inspector.core.models.function_prompts import SHOT, Example, describe_prompt, write_prompt
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, write_project
-from rtc_inspector.core.regions.admission import admit
-from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.regions.candidates import as_region
 from rtc_inspector.core.rewrites.names import MASK
-from rtc_inspector.core.settings import RegionSettings, RunSettings
+from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.benchmark import read_benchmark
 from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.source.functions import Documented, documented
@@ -67,7 +66,6 @@ from rtc_inspector.core.types import (
     Notify,
     Outcome,
     Problem,
-    Region,
     Report,
     SourceFile,
     Span,
@@ -150,16 +148,7 @@ class Functions(Chained):
     def item(self, problem: Problem) -> Item:
         """Return the function as an item, admitted where deleting the body changes a test's result."""
         each = self._places[problem.key]
-        file, lines = self.judged.files[each.path], self._lines[each.path]
-        region = Region(
-            path=each.path,
-            span=each.body,
-            start_line=lines.number(each.body.start),
-            end_line=lines.number(each.body.end - 1),
-            text=file.text[each.body.start : each.body.end],
-        )
-        covered = cover([region], self.judged.suite.coverage, RegionSettings(coverage="any"), file)
-        found = admit(covered[0] if covered else region, file, self.judged.oracle)
+        found = self.judged.admitted(as_region(self.judged.files[each.path], each.body, self._lines[each.path]))
         return replace(
             found, key=each.key, kind="function", origin={"function": each.name}, directive=each.words, facets={}
         )

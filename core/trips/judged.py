@@ -24,6 +24,7 @@ from rtc_inspector.core.types import (
     LearnsLater,
     Notify,
     Oracle,
+    Region,
     Report,
     SourceFile,
     Span,
@@ -56,6 +57,12 @@ class Judged:
 
     def judge_file(self, item: Item, text: str) -> Verdict:
         return self.oracle.judge(whole(self.files[item.path], text), item.tests)
+
+    def admitted(self, region: Region) -> Item:
+        """Return a region as an item, covered when some line of it runs; it may be dropped all the same."""
+        file = self.files[region.path]
+        covered = cover([region], self.suite.coverage, RegionSettings(coverage="any"), file)
+        return admit(covered[0] if covered else region, file, self.oracle)
 
     def opened(self, make_trip: Callable[[RunSettings], Trip], settings: RunSettings, fingerprint: str) -> Opened:
         return Opened(
@@ -243,5 +250,4 @@ def selected_item(judged: Judged, path: str, span: Span) -> Item:
     if region is None:
         raise UserError("No statement is selected.", "Select lines that hold code.")
     # Any line, not all as for sampled regions: a person may well choose a branch that no test takes whole.
-    covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
-    return replace(admit(covered[0] if covered else region, source, judged.oracle), extra=True)
+    return replace(judged.admitted(region), extra=True)

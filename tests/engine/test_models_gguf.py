@@ -140,20 +140,22 @@ def test_parts_are_one_model(tmp_path: Path) -> None:
     assert (header.parameters, header.file_bytes) == (256, first.stat().st_size + second.stat().st_size)
 
 
-def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path) -> None:
-    path, cache = tmp_path / "m.gguf", tmp_path / "cache"
+def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cache = tmp_path / "m.gguf", tmp_path / "rtc-inspector" / "fingerprints"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path.write_bytes(b"one")
-    assert fingerprint([path], cache) == hashlib.sha256(b"one").hexdigest()
+    assert fingerprint([path]) == hashlib.sha256(b"one").hexdigest()
     path.write_bytes(b"two!")
-    assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
+    assert fingerprint([path]) == hashlib.sha256(b"two!").hexdigest()
     for kept in cache.iterdir():
         kept.write_text("not json")
-    assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
+    assert fingerprint([path]) == hashlib.sha256(b"two!").hexdigest()
     with pytest.raises(ModelError):
-        fingerprint([tmp_path / "none"], cache)
+        fingerprint([tmp_path / "none"])
 
 
-def test_a_cache_that_cannot_be_written_costs_no_model(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_costs_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
-    assert fingerprint([path], Path("/dev/null/cache")) == hashlib.sha256(b"one").hexdigest()
+    assert fingerprint([path]) == hashlib.sha256(b"one").hexdigest()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from source_trees import commit_all, write_tree
 
-from rtc_inspector.core.errors import Cancelled, ProjectError
+from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import LANGUAGES
 from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase, project_name
 
@@ -39,20 +39,9 @@ def test_project_without_usable_python_names_the_first_reason(tmp_path: Path) ->
     assert "2 passed over, first a.py (does not parse: line 1: " in caught.value.problem
 
 
-def test_files_come_sorted_and_progress_reaches_the_end(tmp_path: Path) -> None:
-    write_tree(tmp_path, {f"{name}.py": "x = 1\n" for name in ("b", "a", "c/a", "Z")})
-    steps: list[tuple[str, int, int]] = []
-    codebase = open_codebase(tmp_path, lambda *step: steps.append(step))
+def test_files_come_sorted(tmp_path: Path) -> None:
+    codebase = open_codebase(write_tree(tmp_path, {f"{name}.py": "x = 1\n" for name in ("b", "a", "c/a", "Z")}))
     assert [file.path for file in codebase.files] == ["Z.py", "a.py", "b.py", "c/a.py"]
-    assert steps[-1] == ("reading files", 4, 4)
-
-
-def test_progress_can_cancel(tmp_path: Path) -> None:
-    def stop(stage: str, done: int, total: int) -> None:
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        open_codebase(write_tree(tmp_path, {"a.py": "x = 1\n"}), stop)
 
 
 def test_fingerprint_follows_paths_texts_and_encodings(tmp_path: Path) -> None:
