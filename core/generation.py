@@ -126,17 +126,17 @@ class ModelInfo:
     """What a run records of a model: enough to know it again."""
 
     name: str
-    path: str  # the file, or the address of an endpoint
-    sha256: str  # of the file; empty for an endpoint
-    template_sha256: str
-    architecture: str
-    quantization: str
-    parameters: int
-    context_size: int
-    threads: int
+    path: str = ""  # the file, or the address of an endpoint
+    sha256: str = ""  # of the file; empty for an endpoint
+    template_sha256: str = ""
+    architecture: str = "unknown"
+    quantization: str = "unknown"
+    parameters: int = 0
+    context_size: int = 0
+    threads: int = 0
     # `chat` (the file's own template), `completion` (turns as plain text) or `code` (a file that is written on);
     # `embedding` for vectors
-    prompt_style: str
+    prompt_style: str = ""
     build: str = ""  # engine and version, with its devices
     served: str = ""  # what a server says of the model behind its name; empty for a file
     backward_style: str = ""  # how code is asked for: as in `prompt_style`, or by fill-in-the-middle

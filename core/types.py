@@ -11,13 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 # --------------------------------------------------------------------------- what there is to round-trip
 
 Report = Callable[[str, int, int], None]
 """Hears how far long work is: its stage, how much is done, of how much; raising from it ends the work."""
 Notify = Callable[[str], None]  # hears what a person should know: a sentence
+
+
+def plain(value: object, *names: str) -> dict[str, Any]:
+    """Return attributes under their own names, as columns or fields of something else are called too."""
+    return {name: getattr(value, name) for name in names}
 
 
 class Form(StrEnum):

@@ -17,7 +17,7 @@ from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink, WorkerP
 from rtc_inspector.core.models.styles import ChosenStyle, choose_style, wire_style
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.settings import ModelSettings
-from rtc_inspector.core.types import Report
+from rtc_inspector.core.types import Report, plain
 from rtc_inspector.core.waiting import Poll, no_poll
 
 CANCEL_PATIENCE = 1.0
@@ -58,10 +58,8 @@ class LocalModel:
                 recorded(self._header, self._sha256, loaded, self._asked.forward),
                 template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
                 backward_style=self._asked.backward,
-                prompt_layout=settings.prompt_layout,
                 calibration=self._asked.calibration,
-                top_k=settings.top_k,
-                top_p=settings.top_p,
+                **plain(settings, "prompt_layout", "top_k", "top_p"),
                 build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
             )
         except BaseException:
@@ -189,14 +187,9 @@ def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> Model
         name=header.label,
         path=str(header.path),
         sha256=sha256,
-        template_sha256="",
-        architecture=header.architecture,
-        quantization=header.quantization,
-        parameters=header.parameters,
-        context_size=loaded["context_size"],
-        threads=loaded["threads"],
         prompt_style=style,
-        build=loaded["build"],
+        **plain(header, "architecture", "quantization", "parameters"),
+        **{name: loaded[name] for name in ("context_size", "threads", "build")},
     )
 
 
@@ -212,16 +205,10 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) ->
         "path": str(header.files[0].resolve()),
         "context_size": window_of(header, settings),
         "threads": settings.threads or default_threads(),
-        "gpu_layers": settings.gpu_layers,
         "prompt_style": wire_style(header, asked),
-        "top_k": settings.top_k,
-        "thinking": settings.thinking,
-        "thought_tokens": settings.thought_tokens,
-        "top_p": settings.top_p,
-        "thought_tag": settings.thought_tag,
         "template": header.chat_template,
-        "kv_bytes": header.kv_bytes,
-        "fixed_context": header.fixed_context,
+        **plain(header, "kv_bytes", "fixed_context"),
+        **plain(settings, "gpu_layers", "top_k", "top_p", "thinking", "thought_tokens", "thought_tag"),
     }
 
 

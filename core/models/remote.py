@@ -30,7 +30,7 @@ from rtc_inspector.core.models.chat_http import LONGEST_WAIT, Answer, Dialect, H
 from rtc_inspector.core.models.gguf import file_label
 from rtc_inspector.core.models.template import COMPLETION_STOP, completion, merge_system
 from rtc_inspector.core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
-from rtc_inspector.core.types import Notify, Report
+from rtc_inspector.core.types import Notify, Report, plain
 from rtc_inspector.core.waiting import next_of
 
 OLLAMA, LLAMA_SERVER = "Ollama", "llama-server"
@@ -195,20 +195,13 @@ class RemoteModel:
             # llama-server calls a model by the path of its file.
             name=file_label(PurePath(served.name).name) if served.name.endswith(".gguf") else served.name,
             path=server.address,
-            sha256="",
-            template_sha256="",
-            architecture="unknown",
-            quantization="unknown",
             parameters=served.parameters,
             context_size=min(window, served.window or window),
-            threads=0,
             prompt_style=self._style,
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
             served=served.said,
             backward_style=INFILL if generation.prompt_style == "fim" else self._style,
-            prompt_layout=generation.prompt_layout,
-            top_k=generation.top_k,
-            top_p=generation.top_p,
+            **plain(generation, "prompt_layout", "top_k", "top_p"),
         )
 
     @property

@@ -21,7 +21,7 @@ from rtc_inspector.core.run.events import MeasuresReady, Notice, SampleReady, Sc
 from rtc_inspector.core.run.opening import Budget, Pace, Run
 from rtc_inspector.core.store.rows import SampleRow, Tree
 from rtc_inspector.core.trips.protocol import Ask, ChoosesNext, FixedText, Step, read
-from rtc_inspector.core.types import Form, Item, Outcome, Verdict
+from rtc_inspector.core.types import Form, Item, Outcome, Verdict, plain
 from rtc_inspector.core.waiting import result_of
 
 
@@ -33,6 +33,7 @@ def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
 
 
 _Place = tuple[str, int | None, int]
+_SAMPLED = ("thoughts", "prompt_tokens", "completion_tokens", "seconds", "finish_reason", "error")
 
 
 def _place(step: Step) -> _Place:
@@ -346,16 +347,11 @@ class Growing:
             seed=0,
             temperature=0.0,
             raw_text=generation.text,
-            thoughts=generation.thoughts,
             thought_tokens=thought_tokens(generation, self._run.settings.generation.thought_tag),
             extraction=extraction,
-            prompt_tokens=generation.prompt_tokens,
-            completion_tokens=generation.completion_tokens,
-            seconds=generation.seconds,
-            finish_reason=generation.finish_reason,
             recitation=self._trip.recitation(item, extraction.text) if self._is_text(step) else None,
-            error=generation.error,
             step=step.round,
+            **plain(generation, *_SAMPLED),
         )
 
     def _is_text(self, step: Step) -> bool:

@@ -12,7 +12,7 @@ from rtc_inspector.core.models.loading import open_endpoint
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
 from rtc_inspector.core.models.remote import RemoteModel
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings
-from rtc_inspector.core.types import Item, Span
+from rtc_inspector.core.types import Item, Span, plain
 from rtc_inspector.core.waiting import Poll, no_poll
 
 SOURCE = '''def area(width: float, height: float) -> float:
@@ -143,17 +143,8 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, poll: Poll) -
     if answer.error:
         return Tried(asked, seconds=answer.seconds, error=answer.error)
     found = _read(answer, prompt, description=make is _forward)
-    return Tried(
-        asked,
-        answer.text,
-        answer.thoughts,
-        found.text,
-        found.steps,
-        answer.finish_reason,
-        answer.prompt_tokens,
-        answer.completion_tokens,
-        answer.seconds,
-    )
+    counts = plain(answer, "finish_reason", "prompt_tokens", "completion_tokens", "seconds")
+    return Tried(asked, answer.text, answer.thoughts, found.text, found.steps, **counts)
 
 
 def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from rtc_inspector.core.generation import Extraction, ModelInfo
 from rtc_inspector.core.store.rows import ItemRow, Row, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.store.scores import RunFigures
-from rtc_inspector.core.types import Outcome, Span, Suite, TestResult
+from rtc_inspector.core.types import Outcome, Span, Suite, TestResult, plain
 
 T = TypeVar("T")
 
@@ -50,11 +50,6 @@ def suite_text(suite: Suite) -> str:
             **plain(suite, "seconds", "python", "cached"),
         }
     )
-
-
-def plain(value: object, *names: str) -> Row:
-    """Return attributes that stand in columns of their own names."""
-    return {name: getattr(value, name) for name in names}
 
 
 SAMPLE = (

@@ -17,11 +17,10 @@ from typing import Any, TextIO
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.packages import install_command
-from rtc_inspector.core.store.coding import plain
 from rtc_inspector.core.store.labels import LINE_END, write_lines, write_records
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, Row, RunRow, SampleRow
-from rtc_inspector.core.types import Form
+from rtc_inspector.core.types import Form, plain
 
 _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "threads", "prompt_style", "build")
 _OF_SAMPLE = (

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.store.coding import plain
 from rtc_inspector.core.store.rows import LabelRow, Row
 from rtc_inspector.core.taxonomy import Taxonomy
-from rtc_inspector.core.types import LabelKind
+from rtc_inspector.core.types import LabelKind, plain
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader

@@ -25,7 +25,7 @@ from rtc_inspector.core.store.files import BUSY_SECONDS, Claim, canonical, expla
 from rtc_inspector.core.store.reader import Reader, unknown_run
 from rtc_inspector.core.store.rows import Interval, Row, Tree
 from rtc_inspector.core.taxonomy import Taxonomy
-from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict
+from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict, plain
 
 
 class Store:
@@ -116,7 +116,7 @@ class Store:
             "models": coding.models_text(model, backward_model),
             "config": json.dumps(settings.to_json()),
             "regions_wanted": settings.regions,
-            **coding.plain(settings, "seed", "forward_samples", "backward_samples"),
+            **plain(settings, "seed", "forward_samples", "backward_samples"),
             "sandbox": sandbox,
             "image_digest": image_digest,
             "app_version": app_version,
@@ -209,7 +209,7 @@ class Store:
         names = ("kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive")
         row = {
             "run_id": run_id,
-            **coding.plain(item, *names),
+            **plain(item, *names),
             "key": coding.clean(item.key),
             "span_start": item.span.start,
             "span_end": item.span.end,
@@ -250,7 +250,7 @@ class Store:
                 "role": sample.role,
                 "form": self._form(item_id, sample.role),
                 "sample_index": sample.index,
-                **coding.plain(sample, *coding.SAMPLE),
+                **plain(sample, *coding.SAMPLE),
                 "counted": int(counted),
                 "truncated": int(sample.truncated),
                 "prompt_hash": coding.prompt_hash(sample.prompt_text),
@@ -273,7 +273,7 @@ class Store:
         row: Row = {
             "sample_id": sample_id,
             "outcome": str(verdict.outcome),
-            **coding.plain(verdict, "oracle", "detail", "output"),
+            **plain(verdict, "oracle", "detail", "output"),
             "seconds": 0.0 if verdict.reused else verdict.seconds,
             "reused": int(verdict.reused),
             "tests_run": len(ran),

@@ -299,7 +299,6 @@ def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notif
 
 NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"  # the name of what judged, where the file's own verdicts are taken
-NO_MODEL = ModelInfo("", "", "", "", "", "", 0, 0, 0, "")
 
 
 class ImportedTrip:
@@ -418,5 +417,5 @@ def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify
         oracle=judged.oracle.name if judged else TRUSTED,
         suite=judged.suite if judged else NOTHING_TESTED,
         image_digest=judged.oracle.image_digest if judged else "",
-        author=replace(NO_MODEL, name=samples.author),
+        author=ModelInfo(samples.author, architecture="", quantization=""),
     )
