@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from rtc_inspector.core.figures import Axis, Better, Head, Link, Point, Scatter
-from rtc_inspector.core.kinds import task
-from rtc_inspector.core.store.rows import GROWING, ItemRow, RunRow
+from rtc_inspector.core.figures.reading import in_words
+from rtc_inspector.core.kinds import counted, few, task
+from rtc_inspector.core.store.rows import GROWING, NOTHING, ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
 
 if TYPE_CHECKING:
     from rtc_inspector.core.metrics.paired import MeanDifference, TwoByTwo
-
-import csv
-import dataclasses
-from typing import Any, TextIO
-
-from rtc_inspector.core.figures.reading import in_words
-from rtc_inspector.core.kinds import counted, few
-from rtc_inspector.core.store.rows import NOTHING
 
 UNLIKE, MOST_UNLIKE = 0.02, 0.1
 """A share of a file shown that differs by more is another excerpt; in how many of the items that is tolerated."""
