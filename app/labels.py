@@ -14,15 +14,7 @@ from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.run.results import open_reader, open_store
-from rtc_inspector.core.store.labels import (
-    import_labels,
-    labelling_interface,
-    mode_names,
-    named,
-    write_label_studio,
-    write_labels_csv,
-    write_labels_jsonl,
-)
+from rtc_inspector.core.store import labels as stored
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.taxonomy import TaxonomyFile
 from rtc_inspector.core.types import Estimate
@@ -70,7 +62,7 @@ def agreement_command(options: argparse.Namespace) -> int:
     """Print how well annotators agree."""
     with open_reader(shared.database(options)) as reader:
         labels = [label for run_id in _runs(options, reader) for label in reader.current_labels(run_id)]
-        names = mode_names(reader)
+        names = stored.mode_names(reader)
     found = measure(labels)
     if options.json:
         print_json(dataclasses.asdict(found))
@@ -98,7 +90,7 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
     for pair in found.pairs:
         confused, counts = confusion_table(pair)
         if confused:
-            titles = [named(mode, names) for mode in confused]
+            titles = [stored.named(mode, names) for mode in confused]
             rows = [(title, *map(str, row)) for title, row in zip(titles, counts, strict=True)]
             print_table((f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *titles), rows)
 
@@ -122,11 +114,11 @@ def export_command(options: argparse.Namespace) -> int:
 
 def _write(reader: Reader, runs: Sequence[int], kind: str, stream: TextIO) -> None:
     if kind == "label-studio-interface":
-        stream.write(labelling_interface(TaxonomyFile(taxonomy_folder()).read()))
+        stream.write(stored.labelling_interface(TaxonomyFile(taxonomy_folder()).read()))
     elif kind.startswith("label-studio"):
-        write_label_studio(reader, runs, stream, unlabelled=kind.endswith("tasks"))
+        stored.write_label_studio(reader, runs, stream, unlabelled=kind.endswith("tasks"))
     else:
-        (write_labels_csv if kind == "csv" else write_labels_jsonl)(reader, runs, stream)
+        (stored.write_labels_csv if kind == "csv" else stored.write_labels_jsonl)(reader, runs, stream)
 
 
 def import_command(options: argparse.Namespace) -> int:
@@ -138,6 +130,6 @@ def import_command(options: argparse.Namespace) -> int:
     database = shared.database(options)
     open_reader(database).close()  # a database that is not there is not to be made
     with open_store(database) as store:
-        new = import_labels(store, _runs(options, store.reader), text)
+        new = stored.import_labels(store, _runs(options, store.reader), text)
     print(counted(new, "new label"))
     return 0

@@ -20,21 +20,8 @@ from rtc_inspector.app.output import print_json, terminal
 from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.generation import Model
 from rtc_inspector.core.languages import PYTHON, named
+from rtc_inspector.core.models import devices
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.devices import (
-    WITHOUT_EXTRA_BUFFERS,
-    Memory,
-    build_version,
-    estimate,
-    found_gpus,
-    gib,
-    idle_gpu,
-    memory_now,
-    needed_together,
-    rebuild_without_amx,
-    remember_crash,
-    tight,
-)
 from rtc_inspector.core.models.discovery import GgufEntry, bundled_model, discover
 from rtc_inspector.core.models.download import download, parse_wanted
 from rtc_inspector.core.models.gguf import read_header
@@ -118,7 +105,7 @@ def models_command(options: argparse.Namespace) -> int:
             chosen = [entry for entry in discover() if entry.path.resolve() == wanted]
         threads = vars(options)["generation.threads"]
         return _calibrate_models(chosen, shared.oracle_settings(options), threads, options.json)
-    entries, free = discover(options.folders), memory_now()
+    entries, free = discover(options.folders), devices.memory_now()
     if options.json:
         for entry in entries:
             print_json(_model_values(entry, free))
@@ -127,7 +114,7 @@ def models_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
+def _model_values(entry: GgufEntry, free: devices.Memory) -> dict[str, Any]:
     values: dict[str, Any] = {"name": entry.name, "path": str(entry.path), "source": entry.source}
     header = entry.header
     if header is not None:
@@ -141,15 +128,15 @@ def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
             "fill_in_the_middle": header.fills_gaps,
             "calibration": expected_style(header).calibration if not entry.problem else "",
             "bytes": header.file_bytes,
-            "memory_needed": needed_together([header], ModelSettings()),
+            "memory_needed": devices.needed_together([header], ModelSettings()),
             "memory_free": free.free,
-            "fits": not tight([header], ModelSettings(), free),
+            "fits": not devices.tight([header], ModelSettings(), free),
             "files": [str(path) for path in header.files],
         }
     return {**values, "usable": not entry.problem, "problem": entry.problem}
 
 
-def _print_models(entries: list[GgufEntry], free: Memory) -> None:
+def _print_models(entries: list[GgufEntry], free: devices.Memory) -> None:
     table = Table()
     table.add_column("model", overflow="fold", ratio=1)
     for column in ("size", "quantized", "context", "style", "memory", "found in"):
@@ -161,16 +148,18 @@ def _print_models(entries: list[GgufEntry], free: Memory) -> None:
     for entry in entries:
         if entry.problem:
             console.print(f"{entry.name}: {entry.problem}")
-    console.print(f"{gib(free.free)} of memory are free; `!` marks models that need more.")
-    if idle := idle_gpu():
+    console.print(f"{devices.gib(free.free)} of memory are free; `!` marks models that need more.")
+    if idle := devices.idle_gpu():
         console.print(f"{idle.problem} {idle.remedy}", soft_wrap=True)  # a command to copy is not broken
 
 
-def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
+def _cells(entry: GgufEntry, free: devices.Memory) -> tuple[str, ...]:
     header = entry.header
     if header is None or (entry.problem and not header.is_embedding):
         return (entry.name, "", "", "", "unusable", "", entry.source)
-    needs = gib(needed_together([header], ModelSettings())) + (" !" if tight([header], ModelSettings(), free) else "")
+    needs = devices.gib(devices.needed_together([header], ModelSettings())) + (
+        " !" if devices.tight([header], ModelSettings(), free) else ""
+    )
     style = ("instruct" if header.chat_template else "base") + (" fim" if header.fills_gaps else "")
     style = "embedding" if header.is_embedding else style
     context = str(header.context_length or "-")
@@ -311,21 +300,21 @@ def _llama() -> Finding:
         if find_spec("llama_cpp") is None:
             raise ImportError("The package llama-cpp-python is not installed.")
         if not _bundled().works:
-            return f"{build_version()} is installed; without the bundled model it was not tried"
+            return f"{devices.build_version()} is installed; without the bundled model it was not tried"
         try:
             usual = _evaluated(extra_buffers=True)
         except Crashed as crash:
             detail = f"{_evaluated(extra_buffers=False)}, as models here do from now on; else: {crash.problem}"
-            remember_crash(True)
+            devices.remember_crash(True)
             return detail
         _evaluated(extra_buffers=False)
-        remember_crash(False)
+        devices.remember_crash(False)
         return f"{usual}, with extra buffers and without them"
 
     remedy = f"Install it with `{pip_install()} llama-cpp-python`; it needs a C++ compiler."
     finding = _tried("llama.cpp", attempt, remedy)
-    if finding.works and finding.detail.count(WITHOUT_EXTRA_BUFFERS):
-        return replace(finding, remedy=f"For all of its speed build it anew: `{rebuild_without_amx()}`.")
+    if finding.works and finding.detail.count(devices.WITHOUT_EXTRA_BUFFERS):
+        return replace(finding, remedy=f"For all of its speed build it anew: `{devices.rebuild_without_amx()}`.")
     return finding
 
 
@@ -341,22 +330,22 @@ def _evaluated(extra_buffers: bool) -> str:
 
 
 def _gpu() -> Finding:
-    idle = idle_gpu()
+    idle = devices.idle_gpu()
     if idle is not None:
         return Finding("gpu", False, idle.problem, idle.remedy)
-    names = ", ".join(gpu.name for gpu in found_gpus())
+    names = ", ".join(gpu.name for gpu in devices.found_gpus())
     return Finding("gpu", True, f"{names}, used by llama.cpp" if names else "none found; models run on the processor")
 
 
 def _memory() -> Finding:
     """Return whether memory suffices for the bundled model, where it is; `models` tells of the others."""
-    free = memory_now()
+    free = devices.memory_now()
     if not _bundled().works:
-        return Finding("memory", True, f"{gib(free.free)} are free")
+        return Finding("memory", True, f"{devices.gib(free.free)} are free")
     header = read_header(bundled_model())
-    fits = not tight([header], ModelSettings(), free)
+    fits = not devices.tight([header], ModelSettings(), free)
     remedy = "" if fits else "Close other programs."
-    return Finding("memory", fits, estimate([header], ModelSettings(), free), remedy)
+    return Finding("memory", fits, devices.estimate([header], ModelSettings(), free), remedy)
 
 
 def _served(options: argparse.Namespace) -> str:

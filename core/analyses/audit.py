@@ -18,31 +18,11 @@ from rtc_inspector.core import figures as fig
 from rtc_inspector.core.figures.reading import in_words
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics import validity as stats
 from rtc_inspector.core.metrics.codebleu import CRYSTAL, NAMES
 from rtc_inspector.core.metrics.metric import FUNCTION, METRICS, PERTURBATIONS, Metric, metric
 from rtc_inspector.core.metrics.paired import holm
 from rtc_inspector.core.metrics.statistics import LEVEL, interval
-from rtc_inspector.core.metrics.validity import (
-    FEWEST,
-    Auc,
-    Correlation,
-    Means,
-    Test,
-    auc_difference_p,
-    clustered_auc,
-    correlation,
-    fisher_interval,
-    numbered,
-    paired_t,
-    power,
-    rank_correlation,
-    shape,
-    sign_flips,
-    tau,
-    ties,
-    welch_t,
-    within,
-)
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import CandidateRow, RunRow
 from rtc_inspector.core.types import SIGNATURE, Estimate
@@ -73,7 +53,7 @@ class Judged:
         self.system = np.array([at for at, each in enumerate(systems) for _ in each.rows], dtype=np.int64)
         self.links = [fig.Link(each.run.id, row.item_id, row.sample_id) for each in systems for row in each.rows]
         self.problems = [(each.run.project_root, row.key) for each in systems for row in each.rows]
-        self.clusters = numbered(self.problems)
+        self.clusters = stats.numbered(self.problems)
         self.passed = np.array([row.passed for row in self.rows], dtype=bool)
         values: dict[str, Floats] = {}
         for at, row in enumerate(self.rows):
@@ -91,23 +71,23 @@ class Judged:
         return found
 
     @cached_property
-    def aucs(self) -> dict[str, Auc]:
+    def aucs(self) -> dict[str, stats.Auc]:
         """Return the AUC of each metric for which it is defined, over the candidates that have the metric."""
         found = {}
         for name, values in self.columns.items():
             mask = self.known(name)
-            clusters = numbered(self.clusters[mask].tolist())
-            if len(set(values[mask])) > 1 and (area := clustered_auc(values[mask], self.passed[mask], clusters)):
+            clusters = stats.numbered(self.clusters[mask].tolist())
+            if len(set(values[mask])) > 1 and (area := stats.clustered_auc(values[mask], self.passed[mask], clusters)):
                 found[name] = area
         return found
 
-    def means(self, name: str) -> list[Means]:
+    def means(self, name: str) -> list[stats.Means]:
         return self._by_problem(self.columns[name])
 
-    def passing(self) -> list[Means]:
+    def passing(self) -> list[stats.Means]:
         return self._by_problem(self.passed.astype(float))
 
-    def _by_problem(self, values: Floats) -> list[Means]:
+    def _by_problem(self, values: Floats) -> list[stats.Means]:
         found: list[dict[object, list[float]]] = [{} for _ in self.systems]
         for at, value in enumerate(values.tolist()):
             if value == value:
@@ -176,12 +156,12 @@ def p_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.2g}" if value else "0"
 
 
-def estimated(found: Correlation | None) -> Estimate | None:
+def estimated(found: stats.Correlation | None) -> Estimate | None:
     """Return a correlation as a figure holds it."""
     return None if found is None else Estimate(found.value, found.low, found.high, found.n)
 
 
-def area_of(found: Auc) -> Estimate:
+def area_of(found: stats.Auc) -> Estimate:
     """Return an AUC as a figure holds it."""
     return Estimate(found.value, found.low, found.high)
 
@@ -197,7 +177,7 @@ def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
     rows = []
     for name, values in judged.columns.items():
         mask = judged.known(name)
-        found, about = shape(values[mask]), metric(name)
+        found, about = stats.shape(values[mask]), metric(name)
         places = np.flatnonzero(mask)[np.argsort(values[mask], kind="stable")]
         cells = (found.lowest, found.highest, found.mean, found.median, found.midhinge, found.sd)
         theory = f"{about.lowest:g} to {about.highest:g}"
@@ -276,7 +256,7 @@ def perturbations(judged: Judged) -> fig.Table | None:
             about, sides = metric(name), (after.tolist(), before.tolist())
             bounds = interval(sides[0], about.lowest, against=sides[1], clusters=clusters, continuous=about.continuous)
             most = places[np.argsort(-np.abs(after - before), kind="stable")]
-            tau_b, rho = tau(before, after), rank_correlation(before, after, numbered(clusters))
+            tau_b, rho = stats.tau(before, after), stats.rank_correlation(before, after, stats.numbered(clusters))
             cells = (short(name), title, float(after.mean()), Estimate(*bounds, len(places)))
             left = len(judged.rows) - len(places)
             correlations = (estimated(tau_b), estimated(rho), len(places), left)
@@ -332,12 +312,12 @@ def validity(judged: Judged) -> fig.Table:
     rows = []
     for name, values in judged.columns.items():
         mask = judged.known(name, EFFORT)
-        here, clusters = values[mask], numbered(judged.clusters[mask].tolist())
-        with_pass = correlation(here, passing[mask], clusters)
-        inside = within(here, judged.passed[mask], clusters)
+        here, clusters = values[mask], stats.numbered(judged.clusters[mask].tolist())
+        with_pass = stats.correlation(here, passing[mask], clusters)
+        inside = stats.within(here, judged.passed[mask], clusters)
         effort = judged.columns[EFFORT][mask]
         same = name == EFFORT
-        tau_b, rho = (None, None) if same else (tau(here, effort), rank_correlation(here, effort, clusters))
+        tau_b, rho = (None, None) if same else (stats.tau(here, effort), stats.rank_correlation(here, effort, clusters))
         area = judged.aucs.get(name)
         cells = (short(name), area_of(area) if area else None, estimated(with_pass))
         p = p_text(with_pass.p if with_pass else None)
@@ -364,12 +344,12 @@ def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
             continue
         # On the same samples, or the difference would be that of the samples.
         mask = judged.known(name, EFFORT)
-        clusters = numbered(judged.clusters[mask].tolist())
+        clusters = stats.numbered(judged.clusters[mask].tolist())
         one, other = (
-            clustered_auc(judged.columns[each][mask], judged.passed[mask], clusters) for each in (name, EFFORT)
+            stats.clustered_auc(judged.columns[each][mask], judged.passed[mask], clusters) for each in (name, EFFORT)
         )
         if one is not None and other is not None:
-            found.append((name, one.value - other.value, auc_difference_p(one, other)))
+            found.append((name, one.value - other.value, stats.auc_difference_p(one, other)))
     adjusted = holm([p for *_, p in found])
     return [(*each, p) for each, p in zip(found, adjusted, strict=True)]
 
@@ -570,10 +550,10 @@ def _notes(judged: Judged) -> Iterator[fig.Sentence]:
 NEAR = 0.008  # where the paper cuts its figure of p values, to show what lies near the threshold
 DRAWN = frozenset({"exact_match", "edit_sim", "chrf", "bleu", "codebleu", "crystalbleu", "token_f1", "text_f1"})
 """The metrics that the paper draws as lines; the tables have all."""
-TESTS: Mapping[str, tuple[str, Test]] = {
-    "paired": ("t, paired by problem", paired_t),
-    "welch": ("t, unpaired (Welch)", welch_t),
-    "flips": ("random signs", sign_flips),
+TESTS: Mapping[str, tuple[str, stats.Test]] = {
+    "paired": ("t, paired by problem", stats.paired_t),
+    "welch": ("t, unpaired (Welch)", stats.welch_t),
+    "flips": ("random signs", stats.sign_flips),
 }
 
 
@@ -582,7 +562,7 @@ def tied(judged: Judged) -> fig.Bars:
     bars = []
     for name in judged.columns:
         means = judged.means(name)
-        share = ties(means)
+        share = stats.ties(means)
         if share is not None:
             apart = {
                 problem: abs(one[problem] - other[problem])
@@ -613,7 +593,7 @@ def agreement(judged: Judged) -> fig.Grid:
         for column in names[: at + 1]:
             mask = judged.known(row, column)
             one, other = judged.columns[row][mask], judged.columns[column][mask]
-            found = tau(one, other)
+            found = stats.tau(one, other)
             if found is None:
                 continue
             apart = np.abs(np.argsort(np.argsort(one)) - np.argsort(np.argsort(other)))
@@ -646,7 +626,7 @@ def separation(judged: Judged, test: str) -> Iterator[fig.Figure]:
     pairs = len(judged.systems) * (len(judged.systems) - 1)
     # As in the paper. Of a pair in both orders at most one can lie below it.
     alpha = (1 - LEVEL) / pairs
-    found = {name: power(judged.means(name), TESTS[test][1]) for name in judged.columns}
+    found = {name: stats.power(judged.means(name), TESTS[test][1]) for name in judged.columns}
     for name, title, most in (
         ("separation", "Telling systems apart", 1.0),
         ("separation-near", f"Telling systems apart, p up to {NEAR}", NEAR),
@@ -734,13 +714,13 @@ def between(judged: Judged) -> Iterator[fig.Figure]:
         scale=fig.Axis("mean", 0, 1, "up"),
         cells=tuple(cells),
     )
-    if len(means) >= FEWEST:
+    if len(means) >= stats.FEWEST:
         yield _ranking(judged, means)
 
 
-def _told_apart(systems: Sequence[Means]) -> int:
+def _told_apart(systems: Sequence[stats.Means]) -> int:
     """Return how many pairs of systems differ in their means by Student's t over problems, p adjusted by Holm."""
-    return sum(p < 1 - LEVEL for p in holm(list(power(systems, paired_t).values())))
+    return sum(p < 1 - LEVEL for p in holm(list(stats.power(systems, stats.paired_t).values())))
 
 
 def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]]) -> fig.Table | fig.Sentence:
@@ -757,8 +737,12 @@ def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]])
     ranked = []
     for name in judged.columns:
         points = [(values[name], share) for share, values in means if name in values]
-        found = correlation(*(np.array(side) for side in zip(*points, strict=True))) if len(points) >= FEWEST else None
-        low, high = (found and fisher_interval(found.value, found.n)) or (None, None)
+        found = (
+            stats.correlation(*(np.array(side) for side in zip(*points, strict=True)))
+            if len(points) >= stats.FEWEST
+            else None
+        )
+        low, high = (found and stats.fisher_interval(found.value, found.n)) or (None, None)
         separated = _told_apart(judged.means(name))
         r = Estimate(found.value, low, high, found.n) if found and separated else None
         ranked.append(

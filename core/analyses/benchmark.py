@@ -8,17 +8,8 @@ from itertools import combinations
 from rtc_inspector.core import figures as fig
 from rtc_inspector.core.analyses.ranking import model_names
 from rtc_inspector.core.kinds import counted
+from rtc_inspector.core.metrics import validity
 from rtc_inspector.core.metrics.paired import mean_difference
-from rtc_inspector.core.metrics.validity import (
-    FEWEST,
-    auc,
-    fisher_interval,
-    pearson,
-    point_biserial,
-    resampled,
-    spearman,
-    spearman_p,
-)
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow
 from rtc_inspector.core.types import Estimate
@@ -107,23 +98,23 @@ def agreement(systems: Sequence[System], measure: str) -> fig.Sentence:
     points = [(s.scores[SOLVED].value, s.scores[measure].value, s) for s in systems if measure in s.scores]
     pairs = [(x, y, system) for x, y, system in points if x is not None and y is not None]
     both = [system for *_, system in pairs]
-    if len(pairs) < FEWEST:
+    if len(pairs) < validity.FEWEST:
         text = f"{len(pairs)} {'model is' if len(pairs) == 1 else 'models are'} too few: nothing follows. "
         text += "Even the paper's r = 0.947, over five, has an interval of 0.40 to 0.997."
         return fig.Sentence(fig.Head(name, title), text=text, tone="muted")
     first, second = [x for x, _, _ in pairs], [y for _, y, _ in pairs]
-    r, rho = pearson(first, second), spearman(first, second)
+    r, rho = validity.pearson(first, second), validity.spearman(first, second)
     if r is None or rho is None:
         return fig.Sentence(fig.Head(name, title), text="One of the two is the same for all models: no correlation.")
     if (apart := _told_apart(both)) is not None and not apart:
         text = f"None of the {math.comb(len(pairs), 2)} pairs of {_counted(both)} is told "
         text += "apart by pass@1 on the same problems: what cannot be told apart has no order to rank against."
         return fig.Sentence(fig.Head(name, title), text=text, tone="muted")
-    parts = [f"Pearson r = {r:.2f}{_range(fisher_interval(r, len(pairs)))}"]
-    p = spearman_p(first, second)
+    parts = [f"Pearson r = {r:.2f}{_range(validity.fisher_interval(r, len(pairs)))}"]
+    p = validity.spearman_p(first, second)
     parts.append(f"Spearman rho = {rho:.2f}" + (f" (two-sided p = {p:.3f} by all orders)" if p is not None else ""))
     problems = (((key, each) for key, each in system.problems.items() if measure in each) for system in both)
-    drawn = resampled([{key: (each[SOLVED], each[measure]) for key, each in own} for own in problems])
+    drawn = validity.resampled([{key: (each[SOLVED], each[measure]) for key, each in own} for own in problems])
     over = " and ".join(f"{NAMES[name]} from {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
     sentences = [f"Over {_counted(both)}: {'; '.join(parts)}."]
     sentences += [f"Had other problems been drawn for these models: {over}."] if over else []
@@ -177,7 +168,7 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> fig.B
 
 def _against_solved(items: Sequence[ItemRow], run: RunRow) -> fig.Histogram:
     values, solved = [item.measures["rtc"] for item in items], [item.measures[SOLVED] > 0 for item in items]
-    area, r = auc(values, solved), point_biserial(values, solved)
+    area, r = validity.auc(values, solved), validity.point_biserial(values, solved)
     area_words = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
     area_words += f" · r {r:+.2f}" if r is not None else ""
     return fig.Histogram(

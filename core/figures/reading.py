@@ -9,20 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rtc_inspector.core.figures import (
-    Bars,
-    Figure,
-    Form,
-    Grid,
-    Histogram,
-    Lines,
-    Link,
-    Observation,
-    Point,
-    Row,
-    Scatter,
-    Table,
-)
+from rtc_inspector.core import figures as fig
 from rtc_inspector.core.types import Estimate
 
 
@@ -35,7 +22,7 @@ class Bin:
     group: str
     count: int
     share: float
-    links: tuple[Link, ...]
+    links: tuple[fig.Link, ...]
 
     @property
     def middle(self) -> float:
@@ -46,7 +33,7 @@ MOST_VALUES = 13
 """Distinct values up to which each gets a bar of its own: RTC of three descriptions has only 0, 1/3, 2/3 and 1."""
 
 
-def bins(figure: Histogram) -> list[Bin]:
+def bins(figure: fig.Histogram) -> list[Bin]:
     """Return the bars of a histogram, group by group, from the left; empty ones are left out.
 
     A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
@@ -66,7 +53,7 @@ def bins(figure: Histogram) -> list[Bin]:
         edges = [(low + step * at, low + step * (at + 1)) for at in range(figure.most_bins)]
     found = []
     for group in groups:
-        placed: list[list[Observation]] = [[] for _ in edges]
+        placed: list[list[fig.Observation]] = [[] for _ in edges]
         for value, each in zip(values, figure.values, strict=True):
             if each.group == group:
                 # The last bin holds its upper end, and values outside of the axis go to its ends.
@@ -81,9 +68,9 @@ def bins(figure: Histogram) -> list[Bin]:
     return found
 
 
-def groups_of(figure: Histogram | Bars) -> list[str]:
+def groups_of(figure: fig.Histogram | fig.Bars) -> list[str]:
     """Return the groups, in the order they are drawn."""
-    if isinstance(figure, Histogram):
+    if isinstance(figure, fig.Histogram):
         return list(figure.groups or dict.fromkeys(each.group for each in figure.values)) or [""]
     return list(dict.fromkeys(each.group for each in figure.bars)) or [""]
 
@@ -107,7 +94,7 @@ def explained(text: str) -> str:
     return "\n".join(f"{sign}: {means}" for sign, means in SYMBOLS.items() if re.search(rf"(?<!\w){sign}(?!\w)", text))
 
 
-def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
+def number(value: float | None, form: fig.Form | Literal["text"] = "number") -> str:
     """Write a value as people read it; an en dash where there is none."""
     if value is None:
         return "–"
@@ -117,7 +104,7 @@ def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
     return f"{value:+.2f}" if form == "signed" else f"{value:.2f}"
 
 
-def in_words(estimate: Estimate, form: Form | Literal["text"] = "number") -> str:
+def in_words(estimate: Estimate, form: fig.Form | Literal["text"] = "number") -> str:
     """Write `0.21 (0.12 to 0.33)`."""
     text = number(estimate.value, form)
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -135,21 +122,21 @@ class Mark:
     x: float
     y: float
     text: str
-    links: tuple[Link, ...]
+    links: tuple[fig.Link, ...]
     group: str = ""
 
 
-def marks(figure: Figure) -> list[Mark]:
+def marks(figure: fig.Figure) -> list[Mark]:
     """Return what can be pointed at, in the order it is drawn; values that are not defined are left out."""
     return list(_marks(figure))
 
 
-def _marks(figure: Figure) -> Iterator[Mark]:
-    if isinstance(figure, Scatter):
+def _marks(figure: fig.Figure) -> Iterator[Mark]:
+    if isinstance(figure, fig.Scatter):
         for point in figure.points:
             if point.x.value is not None and point.y.value is not None:
                 yield Mark(point.x.value, point.y.value, _point_words(figure, point), point.links)
-    elif isinstance(figure, Lines):
+    elif isinstance(figure, fig.Lines):
         for series in figure.series:
             for point in series.points:
                 if point.x.value is not None and point.y.value is not None:
@@ -157,16 +144,16 @@ def _marks(figure: Figure) -> Iterator[Mark]:
                     at = f"{figure.x.label} {number(point.x.value, figure.x.form)}"
                     text = f"{series.name} {shown}, {at}"
                     yield Mark(point.x.value, point.y.value, text, point.links, series.name)
-    elif isinstance(figure, Bars):
+    elif isinstance(figure, fig.Bars):
         yield from _bar_marks(figure)
-    elif isinstance(figure, Histogram):
+    elif isinstance(figure, fig.Histogram):
         several = len(groups_of(figure)) > 1
         for each in bins(figure):
             height = each.share if several else float(each.count)
             # Two groups are drawn back to back.
             down = several and each.group != groups_of(figure)[0]
             yield Mark(each.middle, -height if down else height, bin_words(figure, each), each.links, each.group)
-    elif isinstance(figure, Grid):
+    elif isinstance(figure, fig.Grid):
         for cell in figure.cells:
             x, y = figure.columns.names.index(cell.column), figure.rows.names.index(cell.row)
             shown = cell.text or in_words(cell.value, figure.scale.form)
@@ -174,14 +161,14 @@ def _marks(figure: Figure) -> Iterator[Mark]:
                 shown = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
             counted = f", n = {cell.value.n:,}" if cell.value.n else ""
             yield Mark(x, -y, f"{cell.row}, {cell.column}: {shown}{counted}", cell.links, cell.row)
-    elif isinstance(figure, Table):
+    elif isinstance(figure, fig.Table):
         for place, row in enumerate(figure.rows):
             yield Mark(0, -place, ", ".join(row_words(figure, row)), row.links)
     else:
         yield Mark(0, 0, figure.text, figure.links)
 
 
-def _bar_marks(figure: Bars) -> Iterator[Mark]:
+def _bar_marks(figure: fig.Bars) -> Iterator[Mark]:
     """Yield a mark at the end of each bar; of a part of a stacked bar, at its middle."""
     below: dict[str, float] = {}
     for bar in figure.bars:
@@ -195,13 +182,13 @@ def _bar_marks(figure: Bars) -> Iterator[Mark]:
         yield Mark(figure.categories.names.index(bar.category), y, words, bar.links, bar.group)
 
 
-def _point_words(figure: Scatter, point: Point) -> str:
+def _point_words(figure: fig.Scatter, point: fig.Point) -> str:
     values = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
     who = point.name or ("" if point.count == 1 else f"{point.count:,} {figure.noun}")
     return f"{who}: {values}" if who else values
 
 
-def bin_words(figure: Histogram, each: Bin) -> str:
+def bin_words(figure: fig.Histogram, each: Bin) -> str:
     """Write `RTC 0.33: 4 of 12 regions (0.33)`."""
     span = number(each.low, figure.x.form)
     if each.low != each.high:
@@ -211,7 +198,7 @@ def bin_words(figure: Histogram, each: Bin) -> str:
     return f"{figure.x.label} {span}: {each.count:,} of {total:,} {group}{figure.noun} ({number(each.share)})"
 
 
-def row_words(figure: Table, row: Row) -> list[str]:
+def row_words(figure: fig.Table, row: fig.Row) -> list[str]:
     """Return the cells of a row as people read them."""
     words = []
     for cell, column in zip(row.cells, figure.columns, strict=True):
@@ -226,14 +213,14 @@ def row_words(figure: Table, row: Row) -> list[str]:
 # ---- for programs: JSON and comma-separated values
 
 
-def to_json(figure: Figure) -> dict[str, Any]:
+def to_json(figure: fig.Figure) -> dict[str, Any]:
     """Return the line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
 
     A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
     """
     data = _plain({field.name: getattr(figure, field.name) for field in dataclasses.fields(figure)})
     del data["head"]
-    if isinstance(figure, Histogram):
+    if isinstance(figure, fig.Histogram):
         data["bins"] = [_plain(each) for each in bins(figure)]
     return {"figure": figure.name, "kind": figure.kind, "title": figure.title, "data": data}
 
@@ -251,25 +238,25 @@ def _plain(value: Any) -> Any:
 Plain = str | float | None  # what a cell of an exported table holds
 
 
-def as_rows(figure: Figure) -> list[list[Plain]]:
+def as_rows(figure: fig.Figure) -> list[list[Plain]]:
     """Return a table, its heading first: what is exported, and what a terminal shows in place of a drawing."""
     heads: list[Plain]
-    if isinstance(figure, Lines):
+    if isinstance(figure, fig.Lines):
         return _line_rows(figure)
-    if isinstance(figure, Scatter):
+    if isinstance(figure, fig.Scatter):
         heads = ["name", *_bounded(figure.x.label), *_bounded(figure.y.label), "count", *_IDS]
         return [heads, *([p.name, *_three(p.x), *_three(p.y), p.count, *_ids(p.links)] for p in figure.points)]
-    if isinstance(figure, Bars):
+    if isinstance(figure, fig.Bars):
         heads = [figure.categories.label, "group", *_bounded(figure.y.label), *_IDS]
         return [heads, *([b.category, b.group, *_three(b.value), *_ids(b.links)] for b in figure.bars)]
-    if isinstance(figure, Histogram):
+    if isinstance(figure, fig.Histogram):
         heads = [figure.x.label, "group", *_IDS]
         return [heads, *([v.value, v.group, *_ids((v.link,) if v.link else ())] for v in figure.values)]
-    if isinstance(figure, Grid):
+    if isinstance(figure, fig.Grid):
         heads = [figure.rows.label, figure.columns.label, *_bounded(figure.scale.label), "n", "text", *_IDS]
         cells = ([c.row, c.column, *_three(c.value), c.value.n or None, c.text, *_ids(c.links)] for c in figure.cells)
         return [heads, *cells]
-    return _table_rows(figure) if isinstance(figure, Table) else [["text"], [figure.text]]
+    return _table_rows(figure) if isinstance(figure, fig.Table) else [["text"], [figure.text]]
 
 
 _IDS = ("run", "item", "sample")
@@ -283,13 +270,13 @@ def _three(estimate: Estimate) -> list[Plain]:
     return [estimate.value, estimate.low, estimate.high]
 
 
-def _ids(links: Sequence[Link]) -> list[Plain]:
+def _ids(links: Sequence[fig.Link]) -> list[Plain]:
     """Return the ids of what is behind a mark, where that is one thing: several cannot stand in one row."""
-    only = links[0] if len(links) == 1 else Link()
+    only = links[0] if len(links) == 1 else fig.Link()
     return [only.run, only.item, only.sample]
 
 
-def _line_rows(figure: Lines) -> list[list[Plain]]:
+def _line_rows(figure: fig.Lines) -> list[list[Plain]]:
     by_x: dict[float, dict[str, Estimate]] = {}
     for series in figure.series:
         for point in series.points:
@@ -305,7 +292,7 @@ def _line_rows(figure: Lines) -> list[list[Plain]]:
     return rows
 
 
-def _table_rows(figure: Table) -> list[list[Plain]]:
+def _table_rows(figure: fig.Table) -> list[list[Plain]]:
     wide = [any(isinstance(row.cells[at], Estimate) for row in figure.rows) for at in range(len(figure.columns))]
     rows: list[list[Plain]] = [[]]
     for column, bounded in zip(figure.columns, wide, strict=True):
@@ -321,7 +308,7 @@ def _table_rows(figure: Table) -> list[list[Plain]]:
     return rows
 
 
-def csv(figure: Figure) -> str:
+def csv(figure: fig.Figure) -> str:
     """Write `as_rows` as comma-separated values; an empty field for what is not defined, fractions to six places."""
     stream = io.StringIO(newline="")
     writer = csv_format.writer(stream, lineterminator="\n")

@@ -13,18 +13,9 @@ from urllib.parse import urlsplit
 from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Model
 from rtc_inspector.core.languages import PYTHON, Language
+from rtc_inspector.core.models import devices
 from rtc_inspector.core.models.chat_http import HttpFailure, Line
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.devices import (
-    build_backends,
-    estimate,
-    found_gpus,
-    memory_now,
-    slowed,
-    tight,
-    too_much,
-    unused_gpu,
-)
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.remote import LLAMA_SERVER, OLLAMA, RemoteModel, Served
@@ -166,7 +157,7 @@ def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, p
 
     file = Path(path) if path else packaged_minilm(notify)
     embedder = GgufEmbedder(file, replace(generation, context_size=None), poll=poll)
-    if notice := slowed(embedder.info.build):
+    if notice := devices.slowed(embedder.info.build):
         notify(notice)
     return embedder
 
@@ -187,20 +178,20 @@ def check_machine(settings: RunSettings, notify: Notify) -> None:
         asked = settings.generation.context_size or 0
         if asked > header.context_length > 0:
             notify(f"{header.label} was made for windows of {header.context_length:,} tokens, not of {asked:,}.")
-    gpus, backends = found_gpus(), build_backends()
-    idle = unused_gpu(gpus, backends) if headers else None
+    gpus, backends = devices.found_gpus(), devices.build_backends()
+    idle = devices.unused_gpu(gpus, backends) if headers else None
     if idle is not None:
         notify(f"{idle.problem} {idle.remedy}")
     if gpus and idle is None and settings.generation.gpu_layers:
         return  # weights go to the GPU's own memory
-    memory = memory_now()
-    if too_much(headers, settings.generation, memory):
+    memory = devices.memory_now()
+    if devices.too_much(headers, settings.generation, memory):
         raise ModelError(
-            estimate(headers, settings.generation, memory),
+            devices.estimate(headers, settings.generation, memory),
             "Choose a smaller model or quantization, or a smaller context size, or close other programs.",
         )
-    if tight(headers, settings.generation, memory):
-        notify(estimate(headers, settings.generation, memory) + " Swapping will make it slow.")
+    if devices.tight(headers, settings.generation, memory):
+        notify(devices.estimate(headers, settings.generation, memory) + " Swapping will make it slow.")
 
 
 def model_file(model: NamedModel) -> Path:

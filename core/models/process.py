@@ -14,13 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rtc_inspector.core.errors import ModelError, WorkerDied
-from rtc_inspector.core.models.devices import (
-    build_version,
-    crashes_with_extra_buffers,
-    rebuild_without_amx,
-    remember_crash,
-    this_processor,
-)
+from rtc_inspector.core.models import devices
 from rtc_inspector.core.waiting import Poll, next_of, no_poll
 
 Wire = dict[str, Any]
@@ -173,7 +167,7 @@ class WorkerLink:
         Loading includes a first evaluation. Where that ends the worker by a fault, it is done once more without
         llama.cpp's extra buffers; that this helped is remembered for the build and the processor.
         """
-        if self._extra_buffers is None and crashes_with_extra_buffers():
+        if self._extra_buffers is None and devices.crashes_with_extra_buffers():
             self._extra_buffers = False
         if self._extra_buffers is not None:
             return self._load(self._extra_buffers)
@@ -182,7 +176,7 @@ class WorkerLink:
         except Crashed:
             loaded = self._load(False)
         self._extra_buffers = False
-        remember_crash(True)
+        devices.remember_crash(True)
         return loaded
 
     def _load(self, extra_buffers: bool) -> Wire:
@@ -199,11 +193,11 @@ class WorkerLink:
                 raise
             death, ended_by = f"{self._path.name} cannot be loaded: {error.problem}", worker.ended_by
         if ended_by in FAULTS:
-            processor, ways = this_processor(), "with" if extra_buffers else "with and without"
+            processor, ways = devices.this_processor(), "with" if extra_buffers else "with and without"
             raise Crashed(
-                f"{death} {build_version()} crashes on this machine ({processor.name}: {processor.vector_features}) "
-                f"{ways} its extra buffers; the file may be fine.",
-                f"Build llama.cpp anew: `{rebuild_without_amx()}`.",
+                f"{death} {devices.build_version()} crashes on this machine ({processor.name}: "
+                f"{processor.vector_features}) {ways} its extra buffers; the file may be fine.",
+                f"Build llama.cpp anew: `{devices.rebuild_without_amx()}`.",
             )
         if ended_by == "SIGKILL":
             raise ModelError(death, "Try a smaller model or a smaller context size, and close other programs.")

@@ -12,15 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import libcst as cst
-from libcst.metadata import (
-    ByteSpanPositionProvider,
-    MetadataWrapper,
-    ParentNodeProvider,
-    QualifiedName,
-    QualifiedNameProvider,
-    Scope,
-    ScopeProvider,
-)
+from libcst import metadata
 
 from rtc_inspector.core import syntax
 from rtc_inspector.core.types import Span
@@ -97,14 +89,19 @@ class Parsed:
         """Parse. Raises libcst.ParserSyntaxError."""
         self.text = text
         self.module = cst.parse_module(text)
-        providers = (ByteSpanPositionProvider, ScopeProvider, QualifiedNameProvider, ParentNodeProvider)
+        providers = (
+            metadata.ByteSpanPositionProvider,
+            metadata.ScopeProvider,
+            metadata.QualifiedNameProvider,
+            metadata.ParentNodeProvider,
+        )
         # Without the copy, which takes as long as parsing: no node stands twice in a tree that was just parsed. Places
         # in bytes: counted from lines they would be wrong behind a form feed, where only `str.splitlines` ends a line.
-        found: Any = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve_many(providers)
-        self._positions = found[ByteSpanPositionProvider]
-        self._scopes = found[ScopeProvider]
-        self._meanings = found[QualifiedNameProvider]
-        self._parents = found[ParentNodeProvider]
+        found: Any = metadata.MetadataWrapper(self.module, unsafe_skip_copy=True).resolve_many(providers)
+        self._positions = found[metadata.ByteSpanPositionProvider]
+        self._scopes = found[metadata.ScopeProvider]
+        self._meanings = found[metadata.QualifiedNameProvider]
+        self._parents = found[metadata.ParentNodeProvider]
         self._bytes = None if text.isascii() else text.encode()
         self._children: dict[cst.CSTNode, list[cst.CSTNode]] = {}
         for child, parent in self._parents.items():  # of one parent in the order of the source
@@ -128,11 +125,11 @@ class Parsed:
     def newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
 
-    def scope(self, node: cst.CSTNode) -> Scope | None:
-        found: Scope | None = self._scopes.get(node)
+    def scope(self, node: cst.CSTNode) -> metadata.Scope | None:
+        found: metadata.Scope | None = self._scopes.get(node)
         return found
 
-    def meanings(self, node: cst.CSTNode) -> set[QualifiedName]:
+    def meanings(self, node: cst.CSTNode) -> set[metadata.QualifiedName]:
         """Return what a name or attribute may stand for, as far as its file tells."""
         found: Any = self._meanings.get(node, set())
         return set(found() if callable(found) else found)  # worked out when first asked for

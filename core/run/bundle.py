@@ -31,16 +31,8 @@ from rtc_inspector.core.kinds import task
 from rtc_inspector.core.oracle.command.commands import languages_of
 from rtc_inspector.core.oracle.interpreter import find_interpreter
 from rtc_inspector.core.settings import RunSettings
+from rtc_inspector.core.source import git
 from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
-from rtc_inspector.core.source.git import (
-    PACK,
-    History,
-    export_commit,
-    open_repository,
-    pack_commits,
-    project_prefix,
-    unpack_commits,
-)
 from rtc_inspector.core.source.walk import every_file
 from rtc_inspector.core.store.files import connect
 from rtc_inspector.core.store.reader import Reader
@@ -125,14 +117,14 @@ def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Pat
     commits = {item.origin.get("commit", "") for item in reader.items(run.id)} - {""}
     root = Path(run.project_root)
     try:
-        repository = open_repository(root)
-        pack_commits(repository, tip, commits, settings.edit.tests, scratch)
-        prefix = project_prefix(repository, root)
+        repository = git.open_repository(root)
+        git.pack_commits(repository, tip, commits, settings.edit.tests, scratch)
+        prefix = git.project_prefix(repository, root)
     except ProjectError as error:
         why = f"{error.problem} Its edits are in the store; to replay it, name a clone with revision {tip or '-'}."
         return _none(run, settings, why)
-    size = sum((scratch / each).stat().st_size for each in PACK)
-    return Contents(run, settings, scratch, PACK, size, tuple(sorted(commits)), prefix)
+    size = sum((scratch / each).stat().st_size for each in git.PACK)
+    return Contents(run, settings, scratch, git.PACK, size, tuple(sorted(commits)), prefix)
 
 
 def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
@@ -154,8 +146,8 @@ def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:
     with suppress(ProjectError):
         if _fingerprint(root, settings) == run.fingerprint:
             return root
-    if run.revision and not run.dirty and (history := History.of(root)) is not None:
-        export_commit(pygit2.Repository(str(history.top)), run.revision, scratch)
+    if run.revision and not run.dirty and (history := git.History.of(root)) is not None:
+        git.export_commit(pygit2.Repository(str(history.top)), run.revision, scratch)
         at = scratch / history.prefix
         if _fingerprint(at, settings) == run.fingerprint:
             return at
@@ -439,7 +431,7 @@ def _settle(record: Mapping[str, Any], place: Path) -> None:
         if settings.edit.file is not None:
             settings = replace(settings, edit=replace(settings.edit, file=str(source / record["file"])))
         if record["commits"]:
-            unpack_commits(source, record["revision"], record["commits"])
+            git.unpack_commits(source, record["revision"], record["commits"])
             root = source / record["prefix"]
             if not root.resolve().is_relative_to(source.resolve()):
                 raise ValueError(record["prefix"])

@@ -20,20 +20,8 @@ from rtc_inspector.core.models.gguf import check_generative, read_header
 from rtc_inspector.core.models.loading import local_files
 from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.platform import usable_cores
-from rtc_inspector.core.run import pipeline
+from rtc_inspector.core.run import opening, pipeline
 from rtc_inspector.core.run.events import Control, RunFinished
-from rtc_inspector.core.run.opening import (
-    Caller,
-    Emit,
-    Made,
-    Parts,
-    Run,
-    WhenNeeded,
-    enter_cluster,
-    open_models,
-    record,
-    require_same,
-)
 from rtc_inspector.core.settings import NamedModel, RunSettings, share_cores
 from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.reader import Reader
@@ -53,7 +41,7 @@ class SeriesFinished:
     stopped: bool = False  # whether it was stopped before its end
 
 
-def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> SeriesFinished:
+def start(settings: RunSettings, project: Path, store: Store, emit: opening.Emit, control: Control) -> SeriesFinished:
     """Begin a run for each model of the settings' series, or the one run of settings without a series.
 
     Raises what `pipeline.start` raises; a model that cannot be loaded costs its own run only.
@@ -61,18 +49,20 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     if settings.series is None:
         return _single(pipeline.start(settings, project, store, emit, control))
     settings = replace(settings, series=replace(settings.series, id=uuid4().hex))  # the same models: another series
-    return _Series(settings, project, store, Caller(emit, control), {}).work()
+    return _Series(settings, project, store, opening.Caller(emit, control), {}).work()
 
 
 def resume(
-    run_id: int, store: Store, emit: Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
+    run_id: int, store: Store, emit: opening.Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
 ) -> SeriesFinished:
     """Go on with a stored run; where it is one of a series, with the whole series. Raises as `pipeline.resume`."""
     settings = store.reader.settings(run_id)
     if settings.series is None:
         return _single(pipeline.resume(run_id, store, emit, control, changed))
     store.check_free(run_id)
-    return _Series(settings, store.reader.run_project_root(run_id), store, Caller(emit, control), changed).work()
+    return _Series(
+        settings, store.reader.run_project_root(run_id), store, opening.Caller(emit, control), changed
+    ).work()
 
 
 def _single(finished: RunFinished) -> SeriesFinished:
@@ -98,7 +88,7 @@ class _Series:
     """Works a series off; the thread that calls it writes all its runs."""
 
     def __init__(
-        self, settings: RunSettings, project: Path, store: Store, caller: Caller, changed: Mapping[str, Any]
+        self, settings: RunSettings, project: Path, store: Store, caller: opening.Caller, changed: Mapping[str, Any]
     ) -> None:
         check(settings)
         settings = share_cores(settings.resumed(changed), usable_cores())
@@ -117,7 +107,7 @@ class _Series:
         """
         self._check_files()
         with ExitStack() as stack, self._loaded:
-            self._settings = enter_cluster(stack, self._project, self._settings, self._caller.notify)
+            self._settings = opening.enter_cluster(stack, self._project, self._settings, self._caller.notify)
             self._plan = planned(self._settings)
             opened: Opened | None = None
             for settings in self._plan:
@@ -177,14 +167,14 @@ class _Series:
             # The source was opened with another run's settings, and is the same but for the models.
             chosen = {name: getattr(settings, name) for name in _MODELS}
             mine = replace(opened, settings=replace(opened.settings, **chosen))
-            parts = Parts(mine, *models)
+            parts = opening.Parts(mine, *models)
             if stored is None:
-                run_id = record(self._store, parts)
+                run_id = opening.record(self._store, parts)
             else:
                 run_id = stored.id
-                require_same(parts, self._store.reader.settings(run_id), self._store, run_id)
+                opening.require_same(parts, self._store.reader.settings(run_id), self._store, run_id)
                 self._store.take_up(run_id)
-            run = Run(run_id, mine.settings, parts, self._store, caller.emit, caller.control)
+            run = opening.Run(run_id, mine.settings, parts, self._store, caller.emit, caller.control)
             run.known, run.made = self._drawn(run_id), self._made(settings)
             finished = pipeline.see_through(run, resumed=stored is not None)
         self._finished.runs.append(finished)
@@ -203,12 +193,12 @@ class _Series:
             self._loaded.close()
             self._writer = None
         if describer is None:
-            return open_models(loaded, settings, self._caller)
+            return opening.open_models(loaded, settings, self._caller)
         if self._writer is None:
-            self._writer = writer, open_models(self._loaded, settings.asking(writer), self._caller)[1]
+            self._writer = writer, opening.open_models(self._loaded, settings.asking(writer), self._caller)[1]
         info = ModelInfo(**json.loads(describer.model_json)["forward"])
         forward = settings.asking(settings.forward)
-        return WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
+        return opening.WhenNeeded(info, lambda: opening.open_models(loaded, forward, self._caller)[0]), self._writer[1]
 
     def _drawn(self, run_id: int) -> Mapping[str, Item]:
         """Return the items of the run of the series that drew most."""
@@ -225,7 +215,7 @@ class _Series:
             return None
         return self._stored(self._settings.asking(model))
 
-    def _made(self, settings: RunSettings) -> Made:
+    def _made(self, settings: RunSettings) -> opening.Made:
         """Return a lookup of the samples of a crossed run that the runs of both models alone have already.
 
         These are descriptions, and code from no description.

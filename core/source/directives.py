@@ -16,17 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.source import json_lines
 from rtc_inspector.core.source.benchmark import is_benchmark, read_benchmark, with_docstring
-from rtc_inspector.core.source.json_lines import (
-    BadLine,
-    Row,
-    python_tree,
-    read_bytes,
-    read_each,
-    read_rows,
-    text_of,
-    texts_of,
-)
 from rtc_inspector.core.syntax import AnyFunction, Lines, first_line_of, parse
 from rtc_inspector.core.types import Problem, Span
 
@@ -81,7 +72,7 @@ def read_directives(path: Path) -> Directives:
     name = path.name.split(".")[0]
     if not is_benchmark(path):
         return _read_text(path, name)
-    data, rows = read_rows(path, _REMEDY)
+    data, rows = json_lines.read_rows(path, _REMEDY)
     digest = hashlib.sha256(data).hexdigest()
     if rows and not any(isinstance(row, dict) and FIELD in row for _, row in rows):
         every = []
@@ -94,7 +85,7 @@ def read_directives(path: Path) -> Directives:
             header = problem.program[start : problem.body.start].rstrip()
             every.append(Directive(problem.key, words, problem, header, tested=True, solved=True))
         return Directives(name, digest, tuple(every))
-    found = read_each(path, rows, _of_row, lambda directive: directive.key, "id")
+    found = json_lines.read_each(path, rows, _of_row, lambda directive: directive.key, "id")
     return Directives(name, digest, _some(path, found))
 
 
@@ -105,7 +96,7 @@ def by_hand(words: str, header: str = "", tests: str = "") -> Directives:
         # Separated, so that words moved from one of the three to another make another directive.
         digest = hashlib.sha256("\x1f".join((words, header, tests)).encode("utf-8", "surrogatepass")).hexdigest()
         return Directives("by hand", digest, (_of_row(1, row),))
-    except BadLine as error:
+    except json_lines.BadLine as error:
         raise ProjectError(f"What was written cannot be used: {error}.", "Mend it, then try again.") from None
 
 
@@ -116,7 +107,7 @@ def _some(path: Path, found: Sequence[Directive]) -> tuple[Directive, ...]:
 
 
 def _read_text(path: Path, name: str) -> Directives:
-    data = read_bytes(path, _REMEDY)
+    data = json_lines.read_bytes(path, _REMEDY)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -131,58 +122,58 @@ def _read_text(path: Path, name: str) -> Directives:
 # --------------------------------------------------------------------------- one line
 
 
-def _of_row(number: int, row: Row) -> Directive:
-    words = text_of(row, FIELD).strip()
+def _of_row(number: int, row: json_lines.Row) -> Directive:
+    words = json_lines.text_of(row, FIELD).strip()
     if not words:
-        raise BadLine("`directive` is empty")
+        raise json_lines.BadLine("`directive` is empty")
     if "\0" in words:
-        raise BadLine("`directive` holds a NUL character")
-    prelude, header = (text_of(row, name, "").strip("\n") for name in ("prelude", "header"))
-    python_tree("prelude", prelude)
+        raise json_lines.BadLine("`directive` holds a NUL character")
+    prelude, header = (json_lines.text_of(row, name, "").strip("\n") for name in ("prelude", "header"))
+    json_lines.python_tree("prelude", prelude)
     function = _function(header) if header.strip() else None
     test, asserts = _tests(row)
     if (test or asserts) and function is None:
-        raise BadLine("has `tests` but no `header`: the tests would not know which function they call")
-    reference = text_of(row, "reference", "") if function is not None else ""
+        raise json_lines.BadLine("has `tests` but no `header`: the tests would not know which function they call")
+    reference = json_lines.text_of(row, "reference", "") if function is not None else ""
     problem = _problem(number, words, prelude, header, function.name if function is not None else "", reference)
     if reference:
-        python_tree("reference", problem.program)
+        json_lines.python_tree("reference", problem.program)
     problem = replace(problem, key=_key(number, row), test=test, asserts=asserts)
     return Directive(problem.key, words, problem, header, bool(test or asserts), bool(reference.strip()))
 
 
-def _key(number: int, row: Row) -> str:
+def _key(number: int, row: json_lines.Row) -> str:
     value = row.get("id")
     if value is None:
         return f"line {number}"
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise BadLine("`id` is neither a text nor a whole number")
-    return text_of({"id": str(value)}, "id")
+        raise json_lines.BadLine("`id` is neither a text nor a whole number")
+    return json_lines.text_of({"id": str(value)}, "id")
 
 
 def _function(header: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
     """Return the function that the lines begin. Raises BadLine where they are no head of one."""
     try:
-        body = python_tree("header", f"{header.rstrip()}\n    {_HOLE}\n").body
-    except BadLine:
+        body = json_lines.python_tree("header", f"{header.rstrip()}\n    {_HOLE}\n").body
+    except json_lines.BadLine:
         body = []
     if len(body) == 1 and isinstance(body[0], AnyFunction) and [type(node) for node in body[0].body] == [ast.Pass]:
         return body[0]
-    raise BadLine("`header` is no `def` line, as in `def add(a, b):`, with or without decorators above it")
+    raise json_lines.BadLine("`header` is no `def` line, as in `def add(a, b):`, with or without decorators above it")
 
 
-def _tests(row: Row) -> tuple[str, tuple[str, ...]]:
+def _tests(row: json_lines.Row) -> tuple[str, tuple[str, ...]]:
     """Return a source that defines `check`, or asserts one by one. Raises BadLine."""
     value: Any = row.get("tests") or ""
     if isinstance(value, list):
-        asserts = tuple(texts_of(row, "tests"))
+        asserts = tuple(json_lines.texts_of(row, "tests"))
         for source in asserts:
-            python_tree("tests", source)
+            json_lines.python_tree("tests", source)
         return "", asserts
     if not isinstance(value, str):
-        raise BadLine("`tests` is neither a text nor a list of texts")
-    source = text_of(row, "tests", "").strip("\n")
-    tree = python_tree("tests", source)
+        raise json_lines.BadLine("`tests` is neither a text nor a list of texts")
+    source = json_lines.text_of(row, "tests", "").strip("\n")
+    tree = json_lines.python_tree("tests", source)
     if not tree.body or any(isinstance(node, AnyFunction) and node.name == "check" for node in tree.body):
         return source, ()
     # Written anew, since lines of a text in triple quotes must not be indented with the rest.

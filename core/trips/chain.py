@@ -37,6 +37,7 @@ from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.source.functions import Documented, documented
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.syntax import Lines, parsed
+from rtc_inspector.core.trips import trees
 from rtc_inspector.core.trips.benchmark import (
     benchmark_file,
     check_benchmark,
@@ -48,17 +49,6 @@ from rtc_inspector.core.trips.benchmark import (
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
 from rtc_inspector.core.trips.pool import Draw
 from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree
-from rtc_inspector.core.trips.trees import (
-    CROSSED,
-    TOM,
-    chain_of,
-    crossed,
-    first_break,
-    lost_in,
-    none_parses,
-    parses,
-    tom_of,
-)
 from rtc_inspector.core.types import (
     Candidate,
     Form,
@@ -308,7 +298,7 @@ class ChainTrip:
 
         Beside it those that cross the chain, once it is known where it broke.
         """
-        chain = chain_of(tree)
+        chain = trees.chain_of(tree)
         following = self._next(item, chain)
         return [*([following] if following else ()), *(self._crossing(item, tree, chain) if self._cross else ())]
 
@@ -337,17 +327,17 @@ class ChainTrip:
 
         The second model writes from the words at the break; the first one from its words for the program before.
         """
-        broken = first_break(chain)
+        broken = trees.first_break(chain)
         if broken is None:
             return
         before, words, after = broken
-        if CROSSED not in tree.taken(Role.BACKWARD, words.id):
-            yield Step(Role.BACKWARD, CROSSED, self._ask_code(item, words, "backward"), words.id, after.step)
-        theirs = crossed(tree, Role.FORWARD, before.id)
+        if trees.CROSSED not in tree.taken(Role.BACKWARD, words.id):
+            yield Step(Role.BACKWARD, trees.CROSSED, self._ask_code(item, words, "backward"), words.id, after.step)
+        theirs = trees.crossed(tree, Role.FORWARD, before.id)
         if theirs is None:
-            yield Step(Role.FORWARD, CROSSED, self._ask_words(item, before, "backward"), before.id, after.step)
-        elif crossed(tree, Role.BACKWARD, theirs.id) is None:
-            yield Step(Role.BACKWARD, CROSSED, self._ask_code(item, theirs, "forward"), theirs.id, after.step)
+            yield Step(Role.FORWARD, trees.CROSSED, self._ask_words(item, before, "backward"), before.id, after.step)
+        elif trees.crossed(tree, Role.BACKWARD, theirs.id) is None:
+            yield Step(Role.BACKWARD, trees.CROSSED, self._ask_code(item, theirs, "forward"), theirs.id, after.step)
 
     def _fixed_after(self, item: Item, chain: Sequence[SampleRow]) -> int | None:
         """Return the last step whose program is new, where the chain repeats itself from there on, else None.
@@ -427,11 +417,11 @@ class ChainTrip:
         """
         if sample.form != Form.CODE:
             return ()
-        chain = chain_of(tree)
+        chain = trees.chain_of(tree)
         codes = [row for row in chain if row.form == Form.CODE]
         # Verdicts come in any order, so this one may be what the pair before it waited for, or the one behind it.
         pairs = [(one, other) for one, other in itertools.pairwise(codes) if sample.id in (one.id, other.id)]
-        broken = first_break(chain)
+        broken = trees.first_break(chain)
         if broken is not None and all(sample.id != row.id for row in codes):
             pairs = [(broken[0], sample)]
         found = []
@@ -439,7 +429,7 @@ class ChainTrip:
             before, after = (self.outputs(item, row, tree) for row in (one, other))
             value = output_match.tom(before, after) if before is not None and after is not None else None
             if value is not None:
-                found.append(PairScore(other.id, TOM, value, one.id))
+                found.append(PairScore(other.id, trees.TOM, value, one.id))
         return found
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
@@ -448,13 +438,13 @@ class ChainTrip:
         IdentityChain, Sec. 4. The figures without a number are those of the last step. Programs that all fail to
         parse behave alike: `none_parses` names such a chain, and `sc_parsing` is SC where the first program parses.
         """
-        chain = chain_of(tree)
+        chain = trees.chain_of(tree)
         codes = [row for row in chain if row.form == Form.CODE]
         passing = [row.passes for row in codes]
         if not codes or passing[0] is None:
             return {}
         fixed = self._fixed_after(item, chain)
-        toms = [tom_of(row) for row in codes[1:]]
+        toms = [trees.tom_of(row) for row in codes[1:]]
         kept = output_match.kept(toms, self._steps, fixed)
         found: dict[str, float] = {"pass@1": float(passing[0])}
         for step, sc in enumerate(kept, start=1):
@@ -462,7 +452,7 @@ class ChainTrip:
                 found |= {f"sc_{step}": float(sc), f"ssc_{step}": float(sc and passing[0])}
         if kept and kept[-1] is not None:
             found |= {"sc": found[f"sc_{self._steps}"], "ssc": found[f"ssc_{self._steps}"]}
-            if parses(codes[0]):
+            if trees.parses(codes[0]):
                 found["sc_parsing"] = found["sc"]
         values = [value for value in toms if value is not None]
         pairs = itertools.pairwise(passing)
@@ -473,10 +463,10 @@ class ChainTrip:
             found["pfm"] = sum(same) / len(same)
         steps = sum(sc is True for sc in kept)
         found |= {"kept": float(steps), "ssc_steps": float(steps * passing[0])}
-        found |= {"steps": float(sum(sc is not None for sc in kept)), "none_parses": float(none_parses(codes))}
+        found |= {"steps": float(sum(sc is not None for sc in kept)), "none_parses": float(trees.none_parses(codes))}
         if fixed is not None:
             found["fixed_after"] = float(fixed)
-        if (lost := lost_in(tree, chain)) is not None:  # the chain was crossed
+        if (lost := trees.lost_in(tree, chain)) is not None:  # the chain was crossed
             found["lost_in_words"] = float(lost is output_match.Lost.WORDS)
             found["lost_in_code"] = float(lost is output_match.Lost.CODE)
         return found

@@ -6,6 +6,7 @@ style `code` the same parts stand under headings of one text, which the model go
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import threading
@@ -13,23 +14,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtc_inspector.core.errors import Cancelled, InspectorError, ProjectError, UserError
-from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt
-from rtc_inspector.core.metrics.similarity import (
-    bleu,
-    chrf,
-    description_bleu,
-    edit_similarity,
-    exact_match,
-    recitation,
-    without_trailing_space,
-)
+from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, ProjectError, UserError
+from rtc_inspector.core.generation import PLAIN, Block, Extraction, Fits, Message, ModelInfo, Prompt
+from rtc_inspector.core.metrics import similarity
 from rtc_inspector.core.models.extraction import extract_edit
+from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings
+from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.source.edits import MISSING, Edit, EditFile, EditHistory, change_kind
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.protocol import Opened
@@ -38,14 +34,6 @@ from rtc_inspector.core.types import OLD_LINE, Candidate, Item, Notify, Outcome,
 
 if TYPE_CHECKING:
     from rtc_inspector.core.trips.judged import Judged
-
-import re
-from functools import cache
-
-from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.generation import PLAIN, Block, Message
-from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
-from rtc_inspector.core.settings.words import words_of
 
 BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"  # the headings in the style `code`
 UNINFORMATIVE = "Edit."  # the utterance eps of the baseline
@@ -227,12 +215,12 @@ class EditingTrip(RoundTrip):
         before, after = set(_old(item).splitlines()), set(item.text.splitlines())
         added = [line for line in item.text.splitlines() if line not in before]
         removed = [line for line in _old(item).splitlines() if line not in after]
-        return recitation(text, "\n".join(added or removed))
+        return similarity.recitation(text, "\n".join(added or removed))
 
     def description_scores(self, item: Item, description: str) -> dict[str, float]:
         """Return BLEU against what a person wrote (Sec. 5.2, Table 3)."""
         references = self.references(item)
-        return {"description_bleu": description_bleu(description, references[0].text)} if references else {}
+        return {"description_bleu": similarity.description_bleu(description, references[0].text)} if references else {}
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Judge by exact match, white space at line ends and the end aside; the old code unchanged is told apart.
@@ -241,7 +229,7 @@ class EditingTrip(RoundTrip):
         """
         text = sample.text
         started = time.perf_counter()
-        same, copied = exact_match(text, item.text), exact_match(text, _old(item))
+        same, copied = similarity.exact_match(text, item.text), similarity.exact_match(text, _old(item))
         # An exact match needs no tests, and the old code unchanged is known to fail them: it was admitted for that.
         if self._tests is not None and not same and not copied and text.strip():
             return self._tests.judge(item, text)
@@ -250,12 +238,12 @@ class EditingTrip(RoundTrip):
 
     def code_scores(self, item: Item, text: str) -> dict[str, float]:
         return {
-            "exact_match": exact_match(text, item.text),
+            "exact_match": similarity.exact_match(text, item.text),
             "exact_match_strict": float(text == item.text),
-            "edit_sim": edit_similarity(text, item.text),
-            "bleu": bleu(text, item.text),
-            "chrf": chrf(text, item.text),
-            "unchanged": exact_match(text, _old(item)),
+            "edit_sim": similarity.edit_similarity(text, item.text),
+            "bleu": similarity.bleu(text, item.text),
+            "chrf": similarity.chrf(text, item.text),
+            "unchanged": similarity.exact_match(text, _old(item)),
         }
 
 
@@ -359,7 +347,7 @@ def _old(item: Item) -> str:
 def _detail(item: Item, text: str) -> str:
     if text == item.text:
         return "Equal to the new code."
-    found, wanted, old = (without_trailing_space(part) for part in (text, item.text, _old(item)))
+    found, wanted, old = (similarity.without_trailing_space(part) for part in (text, item.text, _old(item)))
     if found == wanted:
         return "Equal to the new code but for white space at line ends."
     if found == old:

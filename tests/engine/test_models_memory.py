@@ -8,7 +8,7 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.models import devices, loading
+from rtc_inspector.core.models import devices
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import (
     Gpu,
@@ -62,7 +62,7 @@ def test_a_run_that_cannot_fit_is_refused_in_one_sentence(tmp_path: Path, monkey
     assert caught.value.problem.startswith("huge and SmolLM2-135M-Instruct.Q4_1 need about ")
     assert "\n" not in caught.value.problem and "smaller" in caught.value.remedy
     said: list[str] = []
-    monkeypatch.setattr(loading, "memory_now", lambda: Memory(0, 1 << 60))
+    monkeypatch.setattr(devices, "memory_now", lambda: Memory(0, 1 << 60))
     check_machine(settings, said.append)
     small = "SmolLM2-135M-Instruct.Q4_1 was made for windows of 8,192 tokens, not of 1,048,576."
     assert said[0] == small and "Swapping" in said[1] and len(said) == 2
@@ -185,8 +185,8 @@ def test_backends_are_read_off_the_libraries(tmp_path: Path) -> None:
 
 
 def test_an_idle_gpu_is_said_at_the_start_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "found_gpus", lambda: [H100])
-    monkeypatch.setattr(loading, "build_backends", frozenset)
+    monkeypatch.setattr(devices, "found_gpus", lambda: [H100])
+    monkeypatch.setattr(devices, "build_backends", frozenset)
     said: list[str] = []
     check_machine(RunSettings(), said.append)
     check_machine(RunSettings(endpoint=SERVER), said.append)
