@@ -17,14 +17,14 @@ from rtc_inspector.core.generation import Extraction, Fits, Message, ModelInfo, 
 from rtc_inspector.core.kinds import Kind, Measure, RoleName, Source
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.protocol import Ask, Opened, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, Opened, PairScore, Step, Tree, Trip, passing
 from rtc_inspector.core.types import Form, Item, Notify, Outcome, Report, Span, TestResult, Verdict
 
 ECHO = "echo"
 LINES = "add the prices\nsort the names\nclose the file\n"
 
 
-class TwiceTrip:
+class TwiceTrip(Trip):
     """Describe, describe the description, and see how many words they share."""
 
     def __init__(self, lines: Sequence[str], settings: RunSettings) -> None:
@@ -55,9 +55,6 @@ class TwiceTrip:
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         return Extraction(raw.strip())
-
-    def recitation(self, item: Item, text: str) -> float | None:
-        return None
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
         said = Outcome.PASS if "please" in sample.text else Outcome.FAIL

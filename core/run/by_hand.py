@@ -17,7 +17,6 @@ from rtc_inspector.core.run.opening import Caller, Emit, Heard, Pace, Run, open_
 from rtc_inspector.core.settings import OracleSettings, RunSettings
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.judged import open_judged, selected_item
-from rtc_inspector.core.trips.protocol import SelectsCode, TakesDescriptions
 from rtc_inspector.core.types import Item, Span
 from rtc_inspector.core.waiting import patiently
 
@@ -38,8 +37,8 @@ def describe(run_id: int, item_id: int, text: str, author: str, store: Store, em
     with ExitStack() as stack:
         run = reopen(stack, run_id, store, emit, control)
         trip = run.parts.trip
-        if not isinstance(trip, TakesDescriptions):
-            kind = task(run.settings.task)
+        kind = task(run.settings.task)
+        if not kind.describable:
             raise UserError(f"Nobody can describe {kind.nouns} of this run by hand.", "Choose a run of round trips.")
         item = store.reader.item(item_id)
         step = trip.description(item, store.reader.tree(item_id), words, name)
@@ -103,8 +102,8 @@ def probe_alone(
 
 def _try(run: Run, path: str, span: Span, stack: ExitStack) -> Item:
     trip, settings = run.parts.trip, run.settings
-    if not isinstance(trip, SelectsCode):
-        kind = task(settings.task)
+    kind = task(settings.task)
+    if not kind.source.selected:
         raise UserError(
             f"Run {run.id} is about {kind.nouns}: selected code is no {kind.noun}.", "Choose a run on regions of code."
         )

@@ -21,7 +21,7 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.store.writer import Store
-from rtc_inspector.core.trips.protocol import ChoosesNext, KnowsHowMany
+from rtc_inspector.core.trips.protocol import ChoosesNext
 from rtc_inspector.core.types import Item
 
 AHEAD = 2  # items at a time for each host of a cluster
@@ -106,7 +106,7 @@ def _work(run: Run) -> None:
         expected += trip.expected(item) if work is not None else stored
         works += [work] if work is not None else []
     run.seconds["items"] = time.monotonic() - begun - run.seconds["samples"]
-    if isinstance(trip, KnowsHowMany):
+    if trip.available is not None:
         run.store.note_available(run.id, trip.available)
     if task(run.settings.task).source.by_file:
         works = files_together(works)

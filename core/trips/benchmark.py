@@ -39,7 +39,17 @@ from rtc_inspector.core.source.benchmark import (
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, FixedText, Opened, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import (
+    NOTHING_TESTED,
+    Ask,
+    FixedText,
+    Opened,
+    PairScore,
+    Step,
+    Tree,
+    Trip,
+    passing,
+)
 from rtc_inspector.core.trips.roundtrip import InFile, Reference, round_trip_measures
 from rtc_inspector.core.types import SIGNATURE, Item, Notify, Outcome, Problem, Report, Span, Verdict
 
@@ -97,9 +107,7 @@ class BenchmarkTrip(InFile):
 
     def expected(self, item: Item) -> int:
         """Return how many samples an item takes: a person's words have solutions below them, and no reconstructions."""
-        settings = self.settings
-        descriptions, codes = settings.forward_samples, settings.backward_samples
-        return descriptions + descriptions * codes + codes + settings.benchmark.solve_samples
+        return Trip.expected(self, item)
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return the steps of a round trip, but below the person's words solutions instead of reconstructions."""
@@ -301,11 +309,14 @@ NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"  # the name of what judged, where the file's own verdicts are taken
 
 
-class ImportedTrip:
+class ImportedTrip(Trip):
     """What is in the file, given step by step; judged here, or as the file says."""
 
-    def __init__(self, benchmark: Benchmark, name: str, samples: Samples, judged: Judged | None) -> None:
+    def __init__(
+        self, benchmark: Benchmark, name: str, samples: Samples, judged: Judged | None, settings: RunSettings
+    ) -> None:
         """`judged` is None where the file's own verdicts are taken."""
+        self.settings = settings
         self._name = name
         self._samples = samples
         self._problems = {problem.key: problem for problem in benchmark.problems}
@@ -366,9 +377,6 @@ class ImportedTrip:
         """Return the text as it is; never asked for, since no model writes here."""
         return Extraction(raw)
 
-    def recitation(self, item: Item, text: str) -> None:
-        """Return None: there are no descriptions."""
-
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
@@ -410,7 +418,7 @@ def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify
         oracle = replace(settings.oracle, confirm_whole_suite=False)
         judged = open_judged(stack, written.root, oracle, notify, report)
     return Opened(
-        make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, judged),
+        make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, judged, settings),
         settings=replace(settings, regions=len(keys)),
         root=judged.codebase.root if judged else written.root.resolve(),
         fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",

@@ -48,7 +48,7 @@ from rtc_inspector.core.trips.benchmark import (
 )
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree
+from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree, Trip
 from rtc_inspector.core.types import (
     Candidate,
     Form,
@@ -253,7 +253,7 @@ _OUTPUT_OF = {
 """What a test gave that did not run to its end, by what became of the program."""
 
 
-class ChainTrip:
+class ChainTrip(Trip):
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
 
     def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
@@ -262,7 +262,7 @@ class ChainTrip:
         self._chained = chained
         self._oracle = chained.judged.oracle
         self._problems, self._masked = chained.problems, chained.masked
-        self._settings = settings
+        self.settings = settings
         self._steps = settings.chain.steps
         self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
@@ -289,10 +289,6 @@ class ChainTrip:
 
     # ---- the chain
 
-    def expected(self, item: Item) -> int:
-        """Return how many samples models make at most: a program, words and a program a step, three to cross it."""
-        return 2 * self._steps + (self._settings.chain.start != REFERENCE) + 3 * self._cross
-
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return the one step that comes next; none once n steps are made, or the chain repeats itself.
 
@@ -306,7 +302,7 @@ class ChainTrip:
         last = chain[-1] if chain else None
         if last is None:
             return Step(Role.FORWARD, 0, FixedText(item.directive or "", DOCSTRING, counted=True))
-        if last.step == 0 and last.form == Form.TEXT and self._settings.chain.start == REFERENCE:
+        if last.step == 0 and last.form == Form.TEXT and self.settings.chain.start == REFERENCE:
             return Step(Role.SOLVE, 0, FixedText(self._problems[item.key].body_text, REFERENCE, counted=True), last.id)
         if self._fixed_after(item, chain) is not None or (last.form == Form.CODE and last.step >= self._steps):
             return None
@@ -317,10 +313,10 @@ class ChainTrip:
         return Step(Role.FORWARD, 0, self._ask_words(item, last, "forward"), last.id, last.step + 1)
 
     def _ask_code(self, item: Item, words: SampleRow, model: Literal["forward", "backward"]) -> Ask:
-        return Ask(partial(self._write_prompt, item, words), 0.0, self._settings.backward_max_tokens, model)
+        return Ask(partial(self._write_prompt, item, words), 0.0, self.settings.backward_max_tokens, model)
 
     def _ask_words(self, item: Item, code: SampleRow, model: Literal["forward", "backward"]) -> Ask:
-        return Ask(partial(self._describe_prompt, item, code), 0.0, self._settings.forward_max_tokens, model)
+        return Ask(partial(self._describe_prompt, item, code), 0.0, self.settings.forward_max_tokens, model)
 
     def _crossing(self, item: Item, tree: Tree, chain: Sequence[SampleRow]) -> Iterator[Step]:
         """Yield the steps that cross a chain.

@@ -37,7 +37,7 @@ from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.syntax import Lines
 from rtc_inspector.core.trips.judged import Judged, open_judged
 from rtc_inspector.core.trips.pool import draw_items
-from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree, Trip, passing
 from rtc_inspector.core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
 from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Region, Report, Verdict
 
@@ -94,12 +94,12 @@ HIDDEN = "hidden_name"
 NAME_TOKENS = 16  # room for one name
 
 
-class CosmeticTrip:
+class CosmeticTrip(Trip):
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
         """`versions` are of the judged codebase."""
-        self._judged, self._versions, self._settings = judged, versions, settings
+        self._judged, self._versions, self.settings = judged, versions, settings
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
@@ -114,7 +114,7 @@ class CosmeticTrip:
         def item_of(key: str) -> Item:
             return stored.get(key) or self._item(key)
 
-        keys, workers = self._drawn(seed, report), self._settings.oracle.workers
+        keys, workers = self._drawn(seed, report), self.settings.oracle.workers
         return draw_items(keys, item_of, wanted, report, "admitting functions", self._dropped, workers)
 
     def _drawn(self, seed: int, report: Report) -> list[str]:
@@ -166,7 +166,7 @@ class CosmeticTrip:
         if not item.admitted:
             return item
         # Why transformations leave the function as it is.
-        refused = self._versions.refusals(item.path, item.span.start, seed_of(self._settings.seed, item, 0))
+        refused = self._versions.refusals(item.path, item.span.start, seed_of(self.settings.seed, item, 0))
         return replace(item, origin={**item.origin, **{f"no {change}": why for change, why in refused.items()}})
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -209,8 +209,8 @@ class CosmeticTrip:
         # The names are hidden at the original's places in every version but `identity`, which is to show what other
         # names and other seeds alone do to a score.
         hidden = f"{IDENTITY} {draw}" if change == IDENTITY else ""
-        drawn_by = f"{self._settings.seed} {item.key} {hidden}"
-        seed, positions = seed_of(self._settings.seed, item, draw), self._asked.positions
+        drawn_by = f"{self.settings.seed} {item.key} {hidden}"
+        seed, positions = seed_of(self.settings.seed, item, draw), self._asked.positions
         return self._versions.version(Wanted(item.path, item.span, change, seed, positions, drawn_by, words))
 
     def _original(self, item: Item) -> Version:
@@ -272,12 +272,12 @@ class CosmeticTrip:
         if not asked.describe or version.change == DOCUMENT:
             return
         if number not in tree.taken(Role.FORWARD, parent):
-            temperature, room = self._settings.forward_temperature, self._settings.forward_max_tokens
+            temperature, room = self.settings.forward_temperature, self.settings.forward_max_tokens
             ask = Ask(version.ask_description, temperature, room, "forward")
             yield Step(Role.FORWARD, number, ask, parent)
         for words in tree.whole(Role.FORWARD):
             if words.parent_id == parent and words.index == number and not tree.taken(Role.BACKWARD, words.id):
-                temperature, room = self._settings.backward_temperature, self._settings.backward_max_tokens
+                temperature, room = self.settings.backward_temperature, self.settings.backward_max_tokens
                 prompt = partial(version.ask_code, words.text)
                 yield Step(Role.BACKWARD, number, Ask(prompt, temperature, room, "backward"), words.id)
 
@@ -288,8 +288,8 @@ class CosmeticTrip:
         A local model's answer begins right before the name; a server's cannot be made to begin in the middle, so it
         writes the function up to the name first.
         """
-        served = self._settings.endpoint is not None or self._settings.backward_endpoint is not None
-        return self._settings.backward_max_tokens if served else NAME_TOKENS
+        served = self.settings.endpoint is not None or self.settings.backward_endpoint is not None
+        return self.settings.backward_max_tokens if served else NAME_TOKENS
 
     # ---- reading, judging, comparing
 

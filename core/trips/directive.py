@@ -29,7 +29,7 @@ from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.benchmark import benchmark_file, unusable
 from rtc_inspector.core.trips.judged import Judged, open_written, whole, writing
 from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Opened, PairScore, Step, Tree
+from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Opened, PairScore, Step, Tree, Trip
 from rtc_inspector.core.trips.trees import COSINE, programs
 from rtc_inspector.core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
@@ -41,8 +41,11 @@ VECTORS_KEPT = 256  # of the items at work and their newest summaries; a run may
 _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 
-class DirectiveTrip:
-    """x is a directive; programs are made from it, and words from each program that are held against it."""
+class DirectiveTrip(Trip):
+    """x is a directive; programs are made from it, and words from each program that are held against it.
+
+    A summary may well repeat the directive: what its source repeats of it is a score of the program.
+    """
 
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
@@ -53,7 +56,7 @@ class DirectiveTrip:
         self._judged = judged
         self._embedder = embedder
         self._vectors: dict[str, SentenceVector] = {}
-        self._settings = settings
+        self.settings = settings
         self._drawn = drawn(settings.directive)
         self._remarks: list[str] = []
         self._draw = Draw(self._directives, self._item, "reading directives")
@@ -119,16 +122,12 @@ class DirectiveTrip:
 
     # ---- the tree
 
-    def expected(self, item: Item) -> int:
-        """Return how many programs and summaries the item takes at most: fewer where programs are equal."""
-        return len(self._drawn) * (1 + self._settings.forward_samples)
-
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return the programs; once all of them were tried, the summaries of each that differs from those before it."""
         # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
         # all others.
         tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
-        settings, room = self._settings, self._settings.backward_max_tokens
+        settings, room = self.settings, self.settings.backward_max_tokens
         prompt = partial(self._program_prompt, item)
         asks = {heat: Ask(prompt, heat, room, "backward") for heat in settings.directive.temperatures}
         missing = tree.missing(Role.SOLVE, len(self._drawn))
@@ -150,7 +149,7 @@ class DirectiveTrip:
         return steps
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        threshold = self._settings.directive.threshold
+        threshold = self.settings.directive.threshold
         every = programs(tree.samples)
         cosines = [each.cosine for each in every if each.cosine is not None]
         verdicts = [(each.passes, each.similar(threshold)) for each in every]
@@ -180,7 +179,7 @@ class DirectiveTrip:
         directive = self._directives[item.key]
         header, name = directive.header, directive.problem.entry
         source = without_comments(f"{header}\n    {text}" if header else text)
-        if self._settings.benchmark.mask_names and name:
+        if self.settings.benchmark.mask_names and name:
             source = mask_name(source, name)
         lines = source.split("\n")
         return "\n".join(line for line in lines if header or not line.startswith(("import ", "from "))).strip("\n")
@@ -192,10 +191,6 @@ class DirectiveTrip:
         problem = self._directives[item.key].problem
         place = replace(item, span=problem.body, text=problem.body_text)
         return extract_code(raw, place, problem.program, prompt.prefill)
-
-    def recitation(self, item: Item, text: str) -> float | None:
-        """Return None: a summary may well repeat the directive; what its source repeats is a score of the program."""
-        return None
 
     # ---- judging and comparing
 

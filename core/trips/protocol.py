@@ -14,6 +14,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Literal, Protocol, runtime_checkable
 
+from rtc_inspector.core.errors import Bug
 from rtc_inspector.core.generation import Extraction, Fits, Generation, ModelInfo, Prompt
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.models.answers import answer_of
@@ -75,7 +76,12 @@ def passing(rows: Iterable[SampleRow]) -> list[bool]:
 
 
 class Trip(Protocol):
-    """One method on one opened source. All of it is pure but `items` and `judge`."""
+    """One method on one opened source. All of it is pure but `items` and `judge`.
+
+    What has a body here is what most methods do: a trip says only what it does otherwise.
+    """
+
+    settings: RunSettings
 
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Yield items, dropped ones with their reason, until `wanted` are admitted or none is left.
@@ -84,11 +90,27 @@ class Trip(Protocol):
         they are yielded as they are, without judging them again.
         """
 
+    @property
+    def available(self) -> int | None:
+        """Return how many items there are to draw from, those that will be dropped too; None where nobody knows.
+
+        It is right once `items` has yielded or ended.
+        """
+        return None
+
+    def select(self, path: str, span: Span) -> Item:
+        """Return the item around code that a person selected, admitted or with its reason.
+
+        Asked where the kind's source says that code can be selected. Raises UserError, ProjectError.
+        """
+        raise Bug("No code can be selected for this method.")
+
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Return what to tell the user about how many items were admitted. Raises ProjectError when none was."""
 
     def expected(self, item: Item) -> int:
         """Return how many samples the item takes at most, for progress and the time left."""
+        return sum(task(self.settings.task).samples(self.settings).values())
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return every step that may be made now and is not stored whole yet; empty when nothing can follow for now.
@@ -102,6 +124,14 @@ class Trip(Protocol):
 
     def recitation(self, item: Item, text: str) -> float | None:
         """Return the share of the item that a text made from it repeats verbatim, 0..1; None where it says nothing."""
+        return None
+
+    def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
+        """Return a person's words as a step: after every description there is, and those the run may still make.
+
+        Asked where the kind says that its items are describable.
+        """
+        raise Bug("Nobody can describe an item of this method.")
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
         """Judge code; None when nothing judges it. Called from several threads; never raises for what the code does."""
@@ -129,34 +159,6 @@ class ChoosesNext(Protocol):
 
     def next(self, waiting: Sequence[Item]) -> int:
         """Return the place of the item to work on next among those drawn and not begun, which are at least one."""
-
-
-@runtime_checkable
-class SelectsCode(Protocol):
-    """What a trip has beside the others' when code that a person selects can be an item."""
-
-    def select(self, path: str, span: Span) -> Item:
-        """Return the item around `span`, admitted or with its reason. Raises UserError, ProjectError."""
-
-
-@runtime_checkable
-class KnowsHowMany(Protocol):
-    """What a trip has beside the others' when it can tell how many items there are in all."""
-
-    @property
-    def available(self) -> int:
-        """Return how many items there are to draw from, those that will be dropped too.
-
-        It is right once `items` has yielded or ended.
-        """
-
-
-@runtime_checkable
-class TakesDescriptions(Protocol):
-    """What a trip has beside the others' when a person can write a description in the model's place."""
-
-    def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
-        """Return a person's words as a step: after every description there is, and those the run may still make."""
 
 
 # --------------------------------------------------------------------------- opening a project for a task

@@ -16,14 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from rtc_inspector.core.kinds import task
 from rtc_inspector.core.languages import PYTHON, language_for
 from rtc_inspector.core.metrics.similarity import code_scores, recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.protocol import Ask, FixedText, PairScore, Step, Tree, passing
+from rtc_inspector.core.trips.protocol import Ask, FixedText, PairScore, Step, Tree, Trip, passing
 from rtc_inspector.core.types import Form, Item, Verdict
 
 if TYPE_CHECKING:  # what judges by tests loads a parser, which exact match needs not
@@ -38,7 +37,7 @@ class Reference:
     text: str
 
 
-class RoundTrip(ABC):
+class RoundTrip(Trip, ABC):
     """What a round trip adds: how it asks, reads, judges and compares."""
 
     uninformative: str = ""  # the baseline's utterance, eps; without one no baseline is made
@@ -49,8 +48,7 @@ class RoundTrip(ABC):
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        by_models = sum(task(self.settings.task).samples(self.settings).values())
-        return by_models + len(self.references(item)) * self.settings.backward_samples
+        return super().expected(item) + len(self.references(item)) * self.settings.backward_samples
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return steps for descriptions, words by people, then code from each and from the uninformative utterance."""
