@@ -59,7 +59,6 @@ class Display:
         self._bar.stop()
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Show a step that is no event of a run."""
         self.follow(Step(stage, done, total))
 
     def notify(self, text: str) -> None:

@@ -39,7 +39,6 @@ class Taxonomy:
 
     @property
     def offered(self) -> tuple[ErrorMode, ...]:
-        """The modes that can be chosen."""
         return tuple(mode for mode in self.modes if not mode.retired)
 
     def name(self, mode: str) -> str:

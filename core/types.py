@@ -50,7 +50,6 @@ class Span:
         return self.end - self.start
 
     def overlaps(self, other: Span) -> bool:
-        """Return whether the two share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -199,7 +198,6 @@ class Problem:
         return self.program[self.body.start : self.body.end]
 
     def with_body(self, text: str) -> str:
-        """Return the whole program with another body."""
         return self.program[: self.body.start] + text + self.program[self.body.end :]
 
 

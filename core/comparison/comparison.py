@@ -53,7 +53,6 @@ class Difference:
 
     @property
     def decided(self) -> bool:
-        """Return whether the interval leaves 0 out."""
         return self.judged is not None and self.judged.decided
 
 
@@ -175,7 +174,6 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        """Return whether one run may be called better."""
         return self.headline.decided and self.comparable and not self.provisional
 
     @property

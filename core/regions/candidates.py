@@ -340,7 +340,6 @@ class _Taken:
         self._spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
 
     def add(self, region: Region) -> bool:
-        """Take the region if it is free."""
         spans = self._spans[region.path]
         at = bisect_left(spans, (region.span.start, region.span.end))
         before_free = at == 0 or spans[at - 1][1] <= region.span.start

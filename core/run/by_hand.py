@@ -33,7 +33,11 @@ def describe(run_id: int, item_id: int, text: str, author: str, store: Store, em
     the project or a model changed since the run began, Cancelled when stopped; the words stay stored once the backward
     pass began.
     """
-    words, name = _words(text), _name(author)
+    words, name = text.strip(), author.strip() or NOBODY
+    if not words:
+        raise UserError("The description is empty.", "Say what the code does, then try again.")
+    if name.lower() in TAKEN:
+        raise UserError(f"A person's description cannot be stored under the name {name!r}.", "Give another name.")
     with ExitStack() as stack:
         run = reopen(stack, run_id, store, emit, control)
         trip = run.parts.trip
@@ -45,19 +49,6 @@ def describe(run_id: int, item_id: int, text: str, author: str, store: Store, em
         Growing(run, Pace(run.settings.backward_samples, 0)).grow_from(Work(item_id, item, begun=True), step)
         for problem in run.problems:
             emit(Notice(problem))
-
-
-def _words(text: str) -> str:
-    if not text.strip():
-        raise UserError("The description is empty.", "Say what the code does, then try again.")
-    return text.strip()
-
-
-def _name(author: str) -> str:
-    name = author.strip() or NOBODY
-    if name.lower() in TAKEN:
-        raise UserError(f"A person's description cannot be stored under the name {name!r}.", "Give another name.")
-    return name
 
 
 def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:

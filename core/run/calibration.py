@@ -30,7 +30,6 @@ class _Function:
     item: Item
 
     def judged_by(self, judged: Judged, text: str) -> bool:
-        """Return whether its tests pass with `text` for its body."""
         return (
             judged.oracle.judge(Candidate(self.source, self.item.span, text), self.item.tests).outcome is Outcome.PASS
         )

@@ -47,7 +47,6 @@ class RunCost:
 
     @property
     def samples(self) -> int:
-        """Return the number of samples of all roles."""
         return sum(self.made.values())
 
 

@@ -152,7 +152,6 @@ class Control:
     """
 
     def __init__(self) -> None:
-        """Start running."""
         self._go = threading.Event()
         self._go.set()
         self._stopped = threading.Event()
@@ -162,7 +161,6 @@ class Control:
 
     @property
     def stopped(self) -> bool:
-        """Return whether the worker is to end."""
         return self._stopped.is_set()
 
     def pause(self) -> None:
@@ -170,7 +168,6 @@ class Control:
         self._go.clear()
 
     def resume(self) -> None:
-        """Let it go on."""
         self._go.set()
 
     def stop(self) -> None:

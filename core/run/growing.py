@@ -37,7 +37,6 @@ _SAMPLED = ("thoughts", "prompt_tokens", "completion_tokens", "seconds", "finish
 
 
 def _place(step: Step) -> _Place:
-    """Return the place of a step among those on its item."""
     return step.role, step.parent, step.index
 
 
@@ -267,7 +266,6 @@ class Growing:
     # ---- what a model makes
 
     def _generate(self, model: Model, asked: Sequence[_Asked]) -> None:
-        """Store every sample as it comes."""
         run = self._run
         run.control.checkpoint()
         by_id = {each.request.id: each for each in asked}
@@ -325,7 +323,6 @@ class Growing:
         return side.info.prompt_style == "chat"
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
-        """Return a sample of what a model wrote."""
         item, prompt = asked.work.item, asked.request.prompt
         tag = self._run.settings.generation.thought_tag
         sample = self._sample(item, asked.step, generation, read(self._trip, item, asked.step, generation, prompt, tag))

@@ -49,7 +49,6 @@ class Caller:
     control: Control
 
     def notify(self, text: str) -> None:
-        """Say what a person should know."""
         self.emit(Notice(text))
 
     def report(self, stage: str, done: int, total: int) -> None:
@@ -58,7 +57,6 @@ class Caller:
         self.emit(Progress(stage, done, total))
 
     def reach(self, model: Model) -> None:
-        """Have a stop reach what the model is writing."""
         self.control.on_stop(model.cancel)
 
 
@@ -75,7 +73,6 @@ class Parts:
 
     @property
     def trip(self) -> Trip:
-        """Return the trip, which says how the run's artefacts are chained."""
         return self.opened.trip
 
     @property

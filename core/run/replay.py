@@ -305,6 +305,5 @@ class _Replaying:
 
 
 def _where(before: str, now: str) -> str:
-    """Return in words where two texts part."""
     at = next((n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now)))
     return f"its text differs from character {at + 1} on"

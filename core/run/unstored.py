@@ -12,7 +12,7 @@ from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
 from rtc_inspector.core.syntax import NEWLINE
-from rtc_inspector.core.trips.judged import learn, learned, open_named, open_oracle_of
+from rtc_inspector.core.trips.judged import learned, open_named, open_oracle_of
 from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import (
     Candidate,
@@ -53,7 +53,9 @@ def try_tests(project: Path, settings: OracleSettings, report: Report) -> str:
 
     with ExitStack() as stack:
         codebase = open_named(project, lambda _: None, command)
-        judged = learn(stack, codebase, replace(settings, cache=False), said.append, report, command)
+        fresh = replace(settings, cache=False)
+        opened = open_oracle_of(stack, codebase, fresh, said.append, report, command)
+        judged = learned(codebase, opened, said.append, report)
         suite, oracle = judged.suite, judged.oracle
         count = oracle.trusted if isinstance(oracle, CommandOracle) else 0
     lines = sum(bool(tests) for by_line in suite.coverage.lines.values() for tests in by_line.values())
@@ -80,10 +82,8 @@ def judge_span(
     source = _source(codebase, path)
     region = _region(source, span)
     with ExitStack() as stack:
-        oracle, candidate = (
-            open_oracle_of(stack, codebase, oracle_settings, notify, report, command),
-            Candidate(source, span, replacement),
-        )
+        oracle = open_oracle_of(stack, codebase, oracle_settings, notify, report, command)
+        candidate = Candidate(source, span, replacement)
         if isinstance(oracle, LearnsLater) and (cold := oracle.judge_cold(candidate, report)) is not None:
             return cold
         judged = learned(codebase, oracle, notify, report)

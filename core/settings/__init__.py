@@ -395,7 +395,6 @@ class SeriesSettings:
 
     @property
     def runs(self) -> int:
-        """Return the number of runs in the whole series."""
         return len(self.models) ** (2 if self.cross else 1)
 
 
@@ -604,7 +603,6 @@ class RunSettings:
 
     @property
     def one_model(self) -> bool:
-        """Return whether one model makes both passes."""
         if self.backward_endpoint is not None:
             return self.backward_endpoint == self.endpoint
         return self.backward_model is None or (self.endpoint is None and self.backward_model == self.model)

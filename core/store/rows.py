@@ -494,7 +494,6 @@ class Spent:
 
     @property
     def answer_tokens(self) -> int:
-        """Return what it wrote beside its thoughts."""
         return self.completion_tokens - self.thought_tokens
 
     @property

@@ -257,7 +257,6 @@ class ChainTrip(Trip):
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
 
     def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
-        """`shot`: the one worked example of every prompt."""
         self._shot = shot
         self._chained = chained
         self._oracle = chained.judged.oracle

@@ -98,7 +98,6 @@ class CosmeticTrip(Trip):
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase."""
         self._judged, self._versions, self.settings = judged, versions, settings
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)

@@ -109,7 +109,7 @@ def open_judged(
     command = None if python_only else command
     codebase = open_named(project, notify, command)
     meanwhile(codebase)
-    return learn(stack, codebase, settings, notify, report, command)
+    return learned(codebase, open_oracle_of(stack, codebase, settings, notify, report, command), notify, report)
 
 
 def open_written(
@@ -170,21 +170,8 @@ def open_named(project: Path, notify: Notify, command: Command | None = None) ->
     return codebase
 
 
-def learn(
-    stack: ExitStack,
-    codebase: Codebase,
-    settings: OracleSettings,
-    notify: Notify,
-    report: Report,
-    command: Command | None = None,
-) -> Judged:
-    """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
-    oracle = open_oracle_of(stack, codebase, settings, notify, report, command)
-    return learned(codebase, oracle, notify, report)
-
-
 def learned(codebase: Codebase, oracle: Oracle, notify: Notify, report: Report) -> Judged:
-    """Run the codebase's own tests by an open oracle. Raises as `learn`."""
+    """Run the codebase's own tests by an open oracle. Raises ProjectError, TargetError, SandboxError."""
     suite = oracle.begin(report) if isinstance(oracle, LearnsLater) else oracle.suite(report)
     if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
         _say("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
@@ -199,15 +186,8 @@ def open_oracle_of(
     report: Report,
     command: Command | None,
 ) -> Oracle:
-    """Open what judges a codebase: its own test command, a cluster, or this machine. Raises as `learn`."""
-    oracle = _opened(codebase, settings, notify, report, command)
-    stack.callback(oracle.close)
-    return oracle
-
-
-def _opened(
-    codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report, command: Command | None
-) -> Oracle:
+    """Open what judges a codebase: its own test command, a cluster, or this machine. Raises as `learned`."""
+    oracle: Oracle
     if command is not None:
         if settings.cluster:
             raise ProjectError(
@@ -215,12 +195,17 @@ def _opened(
             )
         from rtc_inspector.core.oracle.command.oracle import open_command_oracle  # with the grammars
 
-        return open_command_oracle(codebase, command, settings, notify)
-    if not settings.cluster:
-        return open_oracle(codebase, settings, notify, report)
-    from rtc_inspector.core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named
+        oracle = open_command_oracle(codebase, command, settings, notify)
+    elif not settings.cluster:
+        oracle = open_oracle(codebase, settings, notify, report)
+    else:
+        from rtc_inspector.core.cluster.remote import ClusterOracle  # Ray is an extra
 
-    return ClusterOracle(codebase.root, settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
+        oracle = ClusterOracle(
+            codebase.root, settings, notify, lambda: report("learning the tests on the cluster", 0, 1)
+        )
+    stack.callback(oracle.close)
+    return oracle
 
 
 def _say(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
