@@ -324,8 +324,6 @@ class ClusterModel:
             )
         return replace(infos[0], path=str(path))
 
-    # ---- the Model protocol
-
     def count_tokens(self, prompt: Prompt) -> int:
         return int(_answer(self._actors[0].count_tokens.remote(prompt), self._heed))
 

@@ -66,8 +66,6 @@ class LocalModel:
             self.close()
             raise
 
-    # ------------------------------------------------------------------ the Model protocol
-
     def count_tokens(self, prompt: Prompt) -> int:
         for ticket in itertools.islice(self._numbers, 2):
             worker = self._link.live()
@@ -127,8 +125,6 @@ class LocalModel:
     @property
     def worker_pid(self) -> int | None:
         return self._link.worker.pid if self._link.worker else None
-
-    # ------------------------------------------------------------------ one round of requests
 
     def _round(
         self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: Report | None

@@ -259,8 +259,6 @@ class Engine:
         self._held_back = False
         native.open_context(window + MARGIN, count)
 
-    # ------------------------------------------------------------------ running jobs
-
     def run(self, jobs: Sequence[Job], listener: Listener) -> Iterator[Generation]:
         """Yield each job's answer as it ends. Raises Aborted after a cancel."""
         waiting = list(jobs)
@@ -290,8 +288,6 @@ class Engine:
             self._prefill(stream, job, listener)
             if (end := self._take(stream, self.native.sample(stream.sampler, -1), listener)) is not None:
                 yield end
-
-    # ------------------------------------------------------------------ prompts
 
     def _prefill(self, stream: Stream, job: Job, listener: Listener) -> None:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
@@ -332,8 +328,6 @@ class Engine:
             self.native.forget(stream.number, len(stream.held))
         self.counters.evaluated += len(tokens)
         self.counters.padding += pad
-
-    # ------------------------------------------------------------------ answers
 
     def _step(self, listener: Listener) -> Iterator[Generation]:
         busy = self._streams.busy

@@ -433,8 +433,6 @@ class Outline:
             shown.append(f"{indent_of(self.lines[self.region.start]) if below else ''}{self.comment} {CUT}")
         return tuple(shown)
 
-    # ------------------------------------------------------------------ units
-
     def _block(self, block: Statements, limits: Span, needs: tuple[Span, ...]) -> Iterator[Unit]:
         """Yield units of one block; blank lines and comments go with the statement after them."""
         at, body = limits.start, block.statements

@@ -125,8 +125,6 @@ class NativeModel:
         self._abort_test = lib.ggml_abort_callback(address)
         self._samplers: dict[int, lib.llama_sampler_p] = {}
 
-    # ------------------------------------------------------------------ what the model is
-
     @property
     def can_rewind(self) -> bool:
         """Return whether part of a sequence can be taken back (recurrent models cannot)."""
@@ -148,8 +146,6 @@ class NativeModel:
         version = lib.llama_version().decode()
         build = f"llama-cpp-python {binding_version}, llama.cpp {version}, {device}, {names}"
         return build if self._extra_buffers else f"{build}, {WITHOUT_EXTRA_BUFFERS}"
-
-    # ------------------------------------------------------------------ tokens
 
     def tokenize(self, text: str) -> list[int]:
         """Return the tokens of rendered text; special ones are recognised, a missing start token is added once."""
@@ -184,8 +180,6 @@ class NativeModel:
     def special_text(self, which: str) -> str:
         token = lib.llama_vocab_bos(self.vocab) if which == "bos" else lib.llama_vocab_eos(self.vocab)
         return self.piece(token, special=True).decode("utf-8", errors="replace")
-
-    # ------------------------------------------------------------------ evaluation
 
     def open_context(self, tokens: int, streams: int) -> None:
         """Open a fresh context of `streams` sequences with `tokens` each. Raises RuntimeError when memory is short."""
@@ -249,8 +243,6 @@ class NativeModel:
         assert self.context is not None
         pointer = lib.llama_get_logits_ith(self.context, row)
         return ctypes.string_at(pointer, lib.llama_vocab_n_tokens(self.vocab) * ctypes.sizeof(ctypes.c_float))
-
-    # ------------------------------------------------------------------ sampling
 
     def open_sampler(self, temperature: float, seed: int) -> int:
         """Open a sampler chain with its own random numbers; give it back to `close_sampler`."""

@@ -163,8 +163,6 @@ class Growing:
             self._run.control.checkpoint()
         return sample_id
 
-    # ---- what is to be made
-
     def _named(self, work: Work) -> list[tuple[Work, Step]]:
         """Return the steps that the trip names, less those that this part of the run has tried.
 
@@ -262,8 +260,6 @@ class Growing:
             work.asked.add(_place(step))
             found.append(_Asked(work, step, request, problem))
         return found
-
-    # ---- what a model makes
 
     def _generate(self, model: Model, asked: Sequence[_Asked]) -> None:
         run = self._run
@@ -380,8 +376,6 @@ class Growing:
         if not self._is_text(step):
             oracle = self._run.parts.opened.oracle
             self._keep(work, sample_id, Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=oracle))
-
-    # ---- verdicts and scores
 
     def _judge(self, work: Work, row: SampleRow) -> None:
         work.judging += 1

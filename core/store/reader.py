@@ -93,8 +93,6 @@ class Reader:
         # It counts commits by other connections only. This one never writes, so it misses none.
         return int(self._rows("PRAGMA data_version")[0]["data_version"])
 
-    # ---- runs
-
     def runs(self, hidden: bool = False, at_hand: RunRow | None = None) -> list[RunRow]:
         """Return all runs by id, oldest first; with `hidden`, those taken out of the list instead.
 
@@ -127,8 +125,6 @@ class Reader:
 
     def run_project_root(self, run_id: int) -> Path:
         return Path(self._run(run_id)["project_root"])
-
-    # ---- items and samples
 
     def items(self, run_id: int) -> list[ItemRow]:
         """Return all items of a run in the order they were drawn, dropped ones included."""
@@ -206,8 +202,6 @@ class Reader:
 
     def item_of(self, sample_id: int) -> int:
         return int(self._one("sample", "SELECT item_id FROM samples WHERE id = ?", sample_id)["item_id"])
-
-    # ---- scores
 
     def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
         """Return the flags of the verdicts on each item's code, by the item's id; items without flags are left out."""
@@ -342,8 +336,6 @@ class Reader:
 
     def metrics(self, run_id: int) -> list[str]:
         return [row["metric"] for row in self._rows(METRICS, run_id)]
-
-    # ---- inside
 
     def _figures(self, run: Row) -> RunFigures:
         """Return the figures remembered or kept with the run, or make them anew where something was stored since."""

@@ -306,8 +306,6 @@ class Tree:
     def __contains__(self, sample_id: object) -> bool:
         return sample_id in self._by_id
 
-    # ---- growing
-
     def add(self, new: SampleRow) -> None:
         """Add a sample; a failed one of the models at its place goes."""
         place = (new.role, new.parent_id, new.index)
@@ -328,8 +326,6 @@ class Tree:
         kept = tuple(pair for pair in row.pairs if pair[1] != reference or pair[0] not in scores)
         new = tuple((metric, reference, value) for metric, value in scores.items())
         self._by_id[sample_id] = replace(row, pairs=kept + new)
-
-    # ---- asking
 
     def whole(self, role: str) -> list[SampleRow]:
         """Return the samples of a role that came out whole, by index; those the engine failed to make are left out."""

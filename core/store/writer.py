@@ -83,8 +83,6 @@ class Store:
             self._reader = None
         self._db.close()
 
-    # ---- runs
-
     def add_project(self, root: Path, name: str, revision: str | None, dirty: bool) -> int:
         """Return the id of the project in this state, stored once for each root, revision and dirty flag."""
         row = {"root": coding.clean(str(root)), "name": name, "revision": revision, "dirty": int(dirty)}
@@ -198,8 +196,6 @@ class Store:
                 ask(f"DELETE FROM projects WHERE id = ?1 AND {orphan}", project)
         finally:
             claim.release()
-
-    # ---- what a run makes
 
     def add_item(self, run_id: int, item: Item) -> int:
         """Store an item; the same id when the run has one with its key already.
@@ -377,8 +373,6 @@ class Store:
                 kept = {"hash": row["taxonomy_hash"], "version": taxonomy.version, "text": text}
                 self._db.table("taxonomies").insert(kept | {"added_at": coding.now()}, ignore=True)
             return self._insert("labels", row | {"made_at": coding.now()})
-
-    # ---- inside
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

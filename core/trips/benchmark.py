@@ -76,8 +76,6 @@ class BenchmarkTrip(InFile):
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
         self._draw = Draw(self._problems, self._item, "reading problems")
 
-    # ---- items
-
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         return self._draw.items(wanted, seed, stored, report)
 
@@ -99,8 +97,6 @@ class BenchmarkTrip(InFile):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         few = f"The benchmark has {counted(admitted, 'problem')} to use."
         return self._draw.shortfall(admitted, wanted, "No problem of this benchmark can be used", ANOTHER_FILE, few)
-
-    # ---- the tree
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("docstring", item.directive)] if item.directive else []
@@ -137,8 +133,6 @@ class BenchmarkTrip(InFile):
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
-    # ---- asking and reading
-
     def shown(self, item: Item) -> str:
         """Return the program; the docstring is not in it."""
         return self._problems[item.key].program
@@ -150,8 +144,6 @@ class BenchmarkTrip(InFile):
         problem = self._plain[item.key]
         asked = replace(item, span=problem.asked_body)
         return extract_program(raw, asked, problem.asked, prompt.prefill, problem.entry)
-
-    # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         problem = self._plain[item.key]
@@ -324,8 +316,6 @@ class ImportedTrip(Trip):
         self._dropped: list[str] = []
         self._absent = 0
 
-    # ---- items
-
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         for number, problem in enumerate(self._problems.values(), start=1):
             report("reading problems", number, len(self._problems))
@@ -354,8 +344,6 @@ class ImportedTrip(Trip):
         absent = f"{self._samples.author} did not attempt {self._absent} of {len(self._problems)} problems."
         return [*([absent] if self._absent else []), *self._dropped]
 
-    # ---- the tree
-
     def expected(self, item: Item) -> int:
         return len(self._samples.programs.get(item.key, ()))
 
@@ -376,8 +364,6 @@ class ImportedTrip(Trip):
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Return the text as it is; never asked for, since no model writes here."""
         return Extraction(raw)
-
-    # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         problem, program = self._problems[item.key], self._samples.programs[item.key][sample.index]

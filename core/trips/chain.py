@@ -267,8 +267,6 @@ class ChainTrip(Trip):
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
         self._draw = Draw(self._problems, chained.item, "reading problems", settings.oracle.workers)
 
-    # ---- items
-
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         return self._draw.items(wanted, seed, stored, report)
 
@@ -285,8 +283,6 @@ class ChainTrip(Trip):
         if len(reasons) > SHOWN:
             dropped.append(f"Dropped {len(reasons) - SHOWN} more.")
         return dropped if admitted >= wanted else [*dropped, f"There are {admitted} programs to make chains of."]
-
-    # ---- the chain
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return the one step that comes next; none once n steps are made, or the chain repeats itself.
@@ -353,8 +349,6 @@ class ChainTrip(Trip):
         """Return a program's body with its own name masked; only the first program of a chain knows that name."""
         return row.text if row.role != Role.SOLVE else self._chained.masked_body(item.key, row.text)
 
-    # ---- asking and reading
-
     def _describe_prompt(self, item: Item, row: SampleRow, model: ModelInfo, fits: Fits) -> Prompt:
         problem = self._masked[item.key]
         body = indent_of(problem) + self._masked_body(item, row)
@@ -374,8 +368,6 @@ class ChainTrip(Trip):
 
     def recitation(self, item: Item, text: str) -> float:
         return recitation(text, item.text)
-
-    # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run every test, twice: a test that says two things about one program says nothing about two."""

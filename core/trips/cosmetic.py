@@ -105,8 +105,6 @@ class CosmeticTrip(Trip):
         self._found: dict[str, tuple[Function, Region]] = {}
         self._dropped: list[Item] = []
 
-    # ---- items
-
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
 
@@ -186,8 +184,6 @@ class CosmeticTrip(Trip):
         """Return the place of the first that was drawn, or of the one by which the widest interval can be narrowed."""
         return self._widths.widest(waiting) if self._asked.widest_first else 0
 
-    # ---- versions
-
     def _changes(self, item: Item) -> list[tuple[int, str, int]]:
         """Return number, transformation and draw of each variant that may be made; numbers leave room for all."""
         draws = self._asked.draws
@@ -217,8 +213,6 @@ class CosmeticTrip(Trip):
         if isinstance(found, Refused):
             raise ProjectError(f"{item.key}: {found.reason}.", "Read the files again, and start a new run.")
         return found
-
-    # ---- the tree
 
     def expected(self, item: Item) -> int:
         names = len(self._original(item).places) * self._asked.identifiers
@@ -290,8 +284,6 @@ class CosmeticTrip(Trip):
         served = self.settings.endpoint is not None or self.settings.backward_endpoint is not None
         return self.settings.backward_max_tokens if served else NAME_TOKENS
 
-    # ---- reading, judging, comparing
-
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         if step.role == Role.COMPLETE:
             return extract_name(raw, prompt)
@@ -348,8 +340,6 @@ class CosmeticTrip(Trip):
         original = self._original(item)
         shown = original.function.docstring
         return "" if shown is None else original.file.text[shown.start : shown.end]
-
-    # ---- figures
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """Return each task's score on the original, e.g. `rtc`, and on the kept variants of each kind, `rtc@rename`.

@@ -61,8 +61,6 @@ class DirectiveTrip(Trip):
         self._remarks: list[str] = []
         self._draw = Draw(self._directives, self._item, "reading directives")
 
-    # ---- items
-
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         for item in self._draw.items(wanted, seed, stored, report):
             if item.admitted and self._vector(item.text).truncated:
@@ -120,8 +118,6 @@ class DirectiveTrip(Trip):
         few = [] if admitted >= wanted else [f"The file has {counted(admitted, 'directive')} to use."]
         return [*dropped, *self._remarks, *few]
 
-    # ---- the tree
-
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Return the programs; once all of them were tried, the summaries of each that differs from those before it."""
         # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
@@ -162,8 +158,6 @@ class DirectiveTrip(Trip):
         means |= {"agreement": both, "recited": recited}
         return found | {name: sum(values) / len(values) for name, values in means.items() if values}
 
-    # ---- asking and reading
-
     def _program_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         directive = self._directives[item.key]
         problem, style = directive.problem, model.backward_style or model.prompt_style
@@ -191,8 +185,6 @@ class DirectiveTrip(Trip):
         problem = self._directives[item.key].problem
         place = replace(item, span=problem.body, text=problem.body_text)
         return extract_code(raw, place, problem.program, prompt.prefill)
-
-    # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
         if self._judged is None or not item.tests:

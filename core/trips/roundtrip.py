@@ -45,8 +45,6 @@ class RoundTrip(Trip, ABC):
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
 
-    # ---- the tree
-
     def expected(self, item: Item) -> int:
         return super().expected(item) + len(self.references(item)) * self.settings.backward_samples
 
@@ -89,8 +87,6 @@ class RoundTrip(Trip, ABC):
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         return extract_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
-
-    # ---- what each round trip says itself
 
     def references(self, item: Item) -> Sequence[Reference]:
         """Return words by people about the item; none unless a method has some."""
