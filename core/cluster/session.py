@@ -58,12 +58,6 @@ def read_address(text: str) -> Address:
     raise UserError(f"{text!r} names no cluster.", "Say --cluster local, local:4 or ray://HOST:10001.")
 
 
-def require_ray() -> None:
-    """Raise UserError where Ray is not installed."""
-    if importlib.util.find_spec("ray") is None:
-        raise UserError("--cluster needs Ray, which is not installed.", f"Install it: `{install_command('cluster')}`.")
-
-
 def require_token(address: Address) -> None:
     """Raise UserError where a cluster on other machines would be reached without a token.
 
@@ -101,7 +95,8 @@ def connected(project: Path, settings: RunSettings, notify: Notify) -> Iterator[
     written later (problems, cells, a commit's files) is sent by the oracle that opens it. Raises UserError.
     """
     address = read_address(settings.cluster)
-    require_ray()
+    if importlib.util.find_spec("ray") is None:
+        raise UserError("--cluster needs Ray, which is not installed.", f"Install it: `{install_command('cluster')}`.")
     require_token(address)
     judged = task(settings.task).sandboxed(settings)
     source = task(settings.task).source

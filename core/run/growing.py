@@ -302,21 +302,14 @@ class Growing:
         if sample.error:
             self._give_up(asked.work, asked.step, sample_id, sample.error)
         else:
-            for text in self._run.heard.take(sample, self._roles[asked.step.role].form, self._in_turns(asked.step)):
+            side = self._run.parts.forward if sample.model == "forward" else self._run.parts.backward
+            in_turns = side.info.prompt_style == "chat"  # answers there end by themselves
+            for text in self._run.heard.take(sample, self._roles[asked.step.role].form, in_turns):
                 self._run.emit(Notice(text))
         self._run.emit(self._pace.count(generation.completion_tokens))
         self._budget.take(generation, sample.model)
         self._take_verdicts()
         self._run.control.checkpoint()
-
-    def _in_turns(self, step: Step) -> bool:
-        """Return whether the model that made a step is asked in turns of a conversation.
-
-        Answers there end by themselves.
-        """
-        parts = self._run.parts
-        side = parts.forward if isinstance(step.source, Ask) and step.source.model == "forward" else parts.backward
-        return side.info.prompt_style == "chat"
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
         item, prompt = asked.work.item, asked.request.prompt

@@ -105,7 +105,9 @@ class _Series:
 
         Raises UserError where the source cannot be opened, Cancelled when stopped before any run began.
         """
-        self._check_files()
+        # A file that no run can use is refused before anything is loaded, not in the middle of the night.
+        for path in dict.fromkeys(path for settings in self._plan for path in local_files(settings)):
+            check_generative(read_header(path))
         with ExitStack() as stack, self._loaded:
             self._settings = opening.enter_cluster(stack, self._project, self._settings, self._caller.notify)
             self._plan = planned(self._settings)
@@ -128,12 +130,6 @@ class _Series:
         if not self._finished.ranked and self._finished.problems:
             raise ModelError("None of the models could be run.", self._finished.problems[0])
         return self._finished
-
-    def _check_files(self) -> None:
-        """Refuse a file that no run can use before anything is loaded, not in the middle of the night."""
-        files = dict.fromkeys(path for settings in self._plan for path in local_files(settings))
-        for path in files:
-            check_generative(read_header(path))
 
     def _all(self) -> list[RunRow]:
         series = self._settings.series

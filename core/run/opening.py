@@ -317,7 +317,10 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
         nobody = WhenNeeded(opened.author, _no_model)
         return Parts(opened, nobody, nobody)
     check_source(settings)
-    models = open_models(stack, settings, caller, language_asked(project, settings))
+    # The language of most of the project's kinds of files, Python for what is no project.
+    regions = task(settings.task).source.selected and project.is_dir()
+    language = languages_of(project, settings.oracle)[0] if regions else PYTHON
+    models = open_models(stack, settings, caller, language)
     return Parts(opener(settings.task)(stack, project, settings, caller.notify, caller.report), *models)
 
 
@@ -334,12 +337,6 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
     from rtc_inspector.core.cluster.session import connected  # Ray is an extra
 
     return stack.enter_context(connected(project, settings, notify))
-
-
-def language_asked(project: Path, settings: RunSettings) -> Language:
-    """Return the language of most of the project's kinds of files, Python for what is no project. Raises UserError."""
-    regions = task(settings.task).source.selected and project.is_dir()
-    return languages_of(project, settings.oracle)[0] if regions else PYTHON
 
 
 def open_models(

@@ -61,7 +61,8 @@ def draw_items(
         report(stage, admitted, wanted)
 
     def come(step: float) -> Future[Item] | None:
-        ready = [each for each in waiting if admitted == 0 and each.done() and _is_admitted(each)]
+        done = [each for each in waiting if admitted == 0 and each.done()]
+        ready = [each for each in done if each.exception() is None and each.result().admitted]
         if waiting[0].done() or ready:
             return ready[0] if ready else waiting[0]
         wait([each for each in waiting if not each.done()], step, FIRST_COMPLETED)
@@ -88,10 +89,6 @@ def draw_items(
     finally:
         # Not waited for: a verdict may take a minute, and whoever stops the run closes the oracle, which ends it.
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _is_admitted(future: Future[Item]) -> bool:
-    return future.exception() is None and future.result().admitted
 
 
 class Draw(Generic[T]):
