@@ -171,7 +171,7 @@ class RemoteModel:
             notify: is told of what the server does not take, by the thread that draws samples.
         """
         self._server, self._generation, self._name = server, generation, served.name
-        self._kind = served.kind
+        self.kind = served.kind  # the program that it is; empty where it cannot be told
         self._key, self._first_wait, self._notify = key, first_wait, notify
         self._extra: dict[str, object] = json.loads(server.extra_body or "{}")
         self._style = "chat" if generation.prompt_style in ("auto", "fim") else generation.prompt_style
@@ -203,11 +203,6 @@ class RemoteModel:
             backward_style=INFILL if generation.prompt_style == "fim" else self._style,
             **plain(generation, "prompt_layout", "top_k", "top_p"),
         )
-
-    @property
-    def server(self) -> str:
-        """The program that the server is; empty where it cannot be told."""
-        return self._kind
 
     @property
     def at_a_time(self) -> int:
@@ -379,7 +374,7 @@ class RemoteModel:
                 likely = f"{sent / CHARACTERS_PER_TOKEN:,.0f}"
                 self._notices.put(
                     f"The server read {tokens:,} tokens of a prompt of up to {likely}: it cuts prompts without a word. "
-                    f"Give it a larger window ({WIDER.get(self._kind, 'its own settings')}) or say --context "
+                    f"Give it a larger window ({WIDER.get(self.kind, 'its own settings')}) or say --context "
                     f"{tokens}, and start a new run; samples made so are marked as cut."
                 )
         return cut
@@ -427,7 +422,7 @@ class RemoteModel:
             )
         if window >= min(made_for, SERVER_CONTEXT):
             return ""
-        wider = WIDER.get(self._kind, "its own settings")
+        wider = WIDER.get(self.kind, "its own settings")
         return (
             f"{self.info.name}: The server gives it a window of {window:,} tokens, and it was made for {made_for:,}: "
             f"larger files are shown in part. It gets more by {wider}."
@@ -582,7 +577,7 @@ class RemoteModel:
             return {}
         if thinking == "off":
             # Ollama hands nothing on to a template, and knows `none`; others refuse that word, which is not theirs.
-            none = {"reasoning_effort": "none"} if self._kind == OLLAMA else {}
+            none = {"reasoning_effort": "none"} if self.kind == OLLAMA else {}
             return {"chat_template_kwargs": {"enable_thinking": False}, **none}
         effort = {"reasoning_effort": thinking}
         return {"chat_template_kwargs": {"enable_thinking": True, **effort}, **effort}

@@ -77,7 +77,7 @@ def try_server(settings: EndpointSettings, generation: ModelSettings, poll: Poll
     with closing(open_endpoint(settings, replace(generation, prompt_style="chat"), poll, notices.append)) as model:
         tried.append(_asked(model, "a description, in turns", _forward, DESCRIPTION_TOKENS, poll))
         tried.append(_asked(model, "code, in turns", _backward, CODE_TOKENS, poll))
-        trial = Trial(model.info.name, model.server, model.info.context_size, model.at_a_time, "", (), ())
+        trial = Trial(model.info.name, model.kind, model.info.context_size, model.at_a_time, "", (), ())
         generation = replace(generation, context_size=model.info.context_size)  # found out already
         refused = [model.info.conditions]
     for style in ("code", "fim"):

@@ -61,7 +61,7 @@ class Reader:
 
     def __init__(self, db: sqlite3.Connection, path: Path, interval: Interval | None = None) -> None:
         self._db = db
-        self._path = path
+        self.path = path
         self._lock = threading.RLock()
         self._bounds = Bounds(interval)
         self._known_figures: dict[int, RunFigures] = {}
@@ -80,10 +80,6 @@ class Reader:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    @property
-    def path(self) -> Path:
-        return self._path
 
     def close(self) -> None:
         self._db.close()
@@ -160,7 +156,7 @@ class Reader:
 
     def drawn(self, run_id: int) -> dict[str, ItemRow]:
         """Return the items that a run drew itself, by key, in their order; without their measures."""
-        with self._lock, explained(self._path):
+        with self._lock, explained(self.path):
             sql = f"{ITEMS} WHERE i.run_id = ? AND NOT i.extra ORDER BY i.id"
             return {row["key"]: coding.read_item(row, {}) for row in self._each(sql, (run_id,))}
 
@@ -194,7 +190,7 @@ class Reader:
     def taxonomies(self) -> list[Taxonomy]:
         """Return the error modes that labels of this database were chosen from, oldest first."""
         rows = self._rows("SELECT text FROM taxonomies ORDER BY rowid")
-        return [parse_taxonomy(row["text"], str(self._path)) for row in rows]
+        return [parse_taxonomy(row["text"], str(self.path)) for row in rows]
 
     def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
         """Return every whole reconstruction of a run, in the order its items were drawn."""
@@ -365,13 +361,13 @@ class Reader:
         rows = self._rows(f"{RUNS} WHERE r.id = ?", run_id)
         if not rows:
             ids = [row["id"] for row in self._rows("SELECT id FROM runs ORDER BY id")]
-            raise unknown_run(run_id, ids, self._path)
+            raise unknown_run(run_id, ids, self.path)
         return rows[0]
 
     def _run_row(self, row: Row, at_hand: RunRow | None = None) -> RunRow:
         status = row["status"]
         # Its process was killed: nobody was left to write another status.
-        if status == "running" and not is_claimed(self._path, row["id"]):
+        if status == "running" and not is_claimed(self.path, row["id"]):
             status = "interrupted"
         if at_hand is not None and at_hand.id == row["id"]:
             row = {**row, "changes": at_hand.changes}
@@ -381,13 +377,13 @@ class Reader:
     def _one(self, kind: str, sql: str, key: int | str) -> Row:
         rows = self._rows(sql, key)
         if not rows:
-            raise Bug(f"There is no {kind} {key} in {self._path}.")
+            raise Bug(f"There is no {kind} {key} in {self.path}.")
         return rows[0]
 
     def _values(self, sql: str, key: int) -> dict[Any, dict[str, float]]:
         """Return an answer's last column by its first two: what they are of (an item, a file, a sample), and name."""
         found: dict[Any, dict[str, float]] = {}
-        with self._lock, explained(self._path):
+        with self._lock, explained(self.path):
             for of, name, value in self._db.execute(sql, (key,)):
                 found.setdefault(of, {})[name] = value
         return found
@@ -396,7 +392,7 @@ class Reader:
         return self._named(sql, parameters)
 
     def _named(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> list[Row]:
-        with self._lock, explained(self._path):
+        with self._lock, explained(self.path):
             return list(self._each(sql, parameters))
 
     def _each(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> Iterator[Row]:
@@ -409,7 +405,7 @@ class Reader:
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """Let all queries inside see one moment of the file."""
-        with self._lock, explained(self._path):
+        with self._lock, explained(self.path):
             # Inside another question, whose moment this one shares.
             if self._db.in_transaction:
                 yield

@@ -38,7 +38,7 @@ class Store:
 
     def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
         self._db = db
-        self._path = path
+        self.path = path
         self._interval = interval
         self._reader: Reader | None = None
         self._claims: dict[int, Claim] = {}
@@ -61,17 +61,13 @@ class Store:
         self.close()
 
     @property
-    def path(self) -> Path:
-        return self._path
-
-    @property
     def reader(self) -> Reader:
         """Return a read-only connection to the same file, opened at first use."""
         with self._turn:
             if self._reader is None:
-                with explained(self._path):
+                with explained(self.path):
                     require_in_place(self._db.conn)
-                self._reader = Reader.open(self._path, self._interval)
+                self._reader = Reader.open(self.path, self._interval)
             return self._reader
 
     def close(self) -> None:
@@ -131,8 +127,8 @@ class Store:
         """Raise StoreError when the run is unknown, or claimed by somebody else."""
         self._require_run(run_id)
         if run_id not in self._claims:
-            with explained(self._path):
-                Claim(self._path, run_id).release()
+            with explained(self.path):
+                Claim(self.path, run_id).release()
 
     def take_up(self, run_id: int) -> None:
         """Claim a stored run to go on with it. Raises StoreError when unknown, or claimed by somebody else."""
@@ -180,7 +176,7 @@ class Store:
         Raises StoreError when unknown, or while somebody works on it.
         """
         self._require_run(run_id)
-        claim = self._claims.pop(run_id, None) or Claim(self._path, run_id)
+        claim = self._claims.pop(run_id, None) or Claim(self.path, run_id)
         ask: Callable[..., Any] = self._db.execute
         try:
             with self._transaction():
@@ -377,7 +373,7 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Store what is written inside whole or not at all, and explain errors."""
-        with self._turn, explained(self._path):
+        with self._turn, explained(self.path):
             require_in_place(self._db.conn)
             self._begin()
             try:
@@ -425,15 +421,15 @@ class Store:
         return kind.roles[role].form if kind is not None and role in kind.roles else Form.CODE
 
     def _claim(self, run_id: int) -> None:
-        with explained(self._path):
+        with explained(self.path):
             if run_id not in self._claims:
-                self._claims[run_id] = Claim(self._path, run_id)
+                self._claims[run_id] = Claim(self.path, run_id)
 
     def _require_run(self, run_id: int) -> None:
-        with explained(self._path):
+        with explained(self.path):
             ids = [row[0] for row in self._db.execute("SELECT id FROM runs ORDER BY id")]
         if run_id not in ids:
-            raise unknown_run(run_id, ids, self._path)
+            raise unknown_run(run_id, ids, self.path)
 
 
 _LOCKED_STEP_MS = 250
