@@ -421,6 +421,14 @@ def test_what_others_said_is_shown_after_ones_own_label_or_on_request(desk: Desk
     assert "Ben · " in history.text()
 
 
+def test_several_modes_of_a_sample_count_once(desk: Desk) -> None:
+    desk.panel.set_progress(1, 9)
+    desk.key(Qt.Key.Key_1)
+    for key in (Qt.Key.Key_2, Qt.Key.Key_5, Qt.Key.Key_3):
+        QTest.keyClick(desk.panel.buttons[0], key, Qt.KeyboardModifier.AltModifier)
+    assert "2 labelled" in desk.panel.progress.text()
+
+
 def test_counts_are_of_one_annotator(desk: Desk) -> None:
     desk.panel.set_progress(1, 9)
     desk.key(Qt.Key.Key_1, Qt.Key.Key_1)

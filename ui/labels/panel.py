@@ -358,7 +358,9 @@ class LabelsPanel(QWidget):
         written = self.note.text().strip() if note is None else note
         given = LabelRequest(self._run_id, self._sample.id, mode, written if mode or stay else "")
         # Before it is asked for: afterwards the sample's own label is the new one already.
-        self._session.add(given, self._own(), counts=bool(mode))
+        own = self._own()
+        again = self._adding and own is not None and bool(own.mode)  # one more mode of a sample that was counted
+        self._session.add(given, own, counts=bool(mode) and not again)
         self.label_requested.emit(given)
         self._show_progress()
         if self.advance.isChecked() and mode and not stay:
