@@ -25,7 +25,6 @@ from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.suite import SuiteRun, Traced, ready_plan, rewritten_files, unlearned
 from rtc_inspector.core.oracle.trial import (
     Trial,
-    fastest_first,
     first_stage,
     likely_tests,
     nearest_files_first,
@@ -38,6 +37,7 @@ from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import (
     Candidate,
+    Change,
     Outcome,
     Report,
     SourceFile,
@@ -613,16 +613,17 @@ class ProjectOracle:
         return verdict if trial.again else self._once(replace(trial, again=True))
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
-        return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
+        return any(self._is_imported(change, tests, baseline) for change in candidate.changes)
 
-    def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:
+    def _is_imported(self, change: Change, tests: Sequence[str], baseline: Baseline) -> bool:
         """Return whether an error planted in the file is noticed.
 
         Asked once a file; yes is kept with what was learned.
         """
+        file = change.file
         if file.path in self._imported:
             return True
-        ordered = fastest_first(tests, baseline)
+        ordered = promising_first([change], tests, baseline)
         for some in (ordered[:1], ordered):
             outcome = self._once(Trial(_broken(file), some)).outcome
             if outcome is not Outcome.PASS:

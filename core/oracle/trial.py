@@ -93,7 +93,7 @@ def promising_first(changes: Iterable[Change], tests: Sequence[str], baseline: B
     Fastest first.
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail, and
-    before them those that are named after it.
+    before them those of the file's that are named after it.
     """
     ranks, names = _ranks(changes, baseline), set[str]()
     for change in changes:
@@ -103,7 +103,7 @@ def promising_first(changes: Iterable[Change], tests: Sequence[str], baseline: B
         ):
             names.update(_plain(name) for name in enclosing(change)[:1])
     if names:
-        ranks |= {test: _NAMED for test in tests if any(name in _plain(test) for name in names)}
+        ranks |= {test: _NAMED for test in ranks if any(name in _plain(test) for name in names)}
     return tuple(sorted(fastest_first(tests, baseline), key=lambda test: ranks.get(test, _ELSEWHERE)))
 
 
@@ -190,9 +190,10 @@ def enclosing(change: Change) -> list[str]:
 def first_stage(tests: Sequence[str]) -> tuple[str, ...]:
     """Return those of ordered tests that are worth a process which collects one file only.
 
-    They are those of the first FIRST tests that lie in the file with the most of these.
+    They are those of the first FIRST tests that lie in the file with the most of these, the foremost counting most.
     """
-    leading = tests[:FIRST]
-    files = Counter(map(file_of, leading))
+    leading, files = tests[:FIRST], dict[str, float]()
+    for place, test in enumerate(leading):
+        files[file_of(test)] = files.get(file_of(test), 0.0) + 1 / (1 + place)
     chosen = max(files, key=lambda file: files[file]) if files else ""
     return tuple(test for test in leading if file_of(test) == chosen)

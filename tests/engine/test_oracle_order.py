@@ -51,8 +51,10 @@ def test_the_names_around_a_change_are_told_by_indentation() -> None:
     assert enclosing(change("x.py", 8, text)) == []
 
 
-def test_the_first_stage_is_of_the_file_that_most_of_the_leading_tests_are_in() -> None:
-    assert first_stage(["a.py::one", "b.py::one", "b.py::two"]) == ("b.py::one", "b.py::two")
+def test_the_first_stage_is_of_the_file_that_most_of_the_leading_tests_are_in_the_foremost_above_all() -> None:
+    near, far = ["a.py::one", "a.py::two"], [f"{file}.py::{number}" for number in range(6) for file in "bcd"]
+    assert first_stage([*near, *far]) == tuple(near)
+    assert first_stage(["a.py::one", "b.py::one", "b.py::two", "b.py::three"])[0] == "b.py::one"
     assert first_stage([]) == ()
 
 
