@@ -53,6 +53,8 @@ ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
 ONLY_IN_ORDER = "The tests passed, but not those that need the project's own order: "
 
 
+COLD_TRIES = 3
+"""How often tests are asked before anything is learned, each time without one that fails anyway."""
 CLOSING = 10.0
 """Seconds that a learning in the background gets to end."""
 WORTH_SHARING = 1.0
@@ -325,7 +327,12 @@ class ProjectOracle:
             asking = self._lean_oracle()
             asking._take(baseline, zygote)
             try:
-                verdict, sure = asking._seen_twice(Trial(candidate, near, lean=True)) if near else (None, False)
+                verdict, sure = None, False
+                for _ in range(COLD_TRIES):
+                    if near and not sure:
+                        verdict, sure = asking._seen_twice(Trial(candidate, near, lean=True))
+                        bad = to_first_failure(verdict)[-1:] if verdict.outcome is Outcome.FAIL else near
+                        near = tuple(test for test in near if test not in bad)  # it fails on the untouched project
             finally:
                 for worker in asking._workers:
                     worker.leave(zygote)

@@ -552,6 +552,16 @@ def test_a_failure_is_told_before_anything_is_learned_and_nothing_else(tmp_path:
     assert "learning the tests: which lines they run" in runs
 
 
+def test_a_failure_is_told_though_another_test_fails_anyway(tmp_path: Path) -> None:
+    tests = "import thing\n\n\ndef test_broken():\n    assert 0\n\n\ndef test_one():\n    assert thing.one() == 1\n"
+    codebase = open_codebase(write(tmp_path, {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests}))
+    oracle, file = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print), codebase.files[1]
+    assert isinstance(oracle, LearnsLater) and file.path == "thing.py"
+    verdict = oracle.judge_cold(Candidate(file, Span(15, 23), "pass"), lambda *_: None)
+    oracle.close()
+    assert verdict is not None and verdict.outcome is Outcome.FAIL and "test_one" in verdict.detail
+
+
 def test_what_one_run_takes_for_tampering_is_judged_by_all_that_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
