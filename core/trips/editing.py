@@ -385,7 +385,7 @@ class CommitTests:
         """`export` writes a commit's files under a folder and gives the project's own folder in it."""
         self._export = export
         self._settings = settings
-        self._notify = notify
+        self._notify = cache(notify)  # most is the same of every commit
         self._report = report
         self._folder = tempfile.TemporaryDirectory(prefix="rtc-commits-")
         self._current: _OpenCommit | None = None

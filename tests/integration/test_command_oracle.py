@@ -277,17 +277,19 @@ def test_trouble_before_any_change_is_said(tmp_path: Path, script: str, source: 
     assert error.value.remedy and digest(root) == before
 
 
-def test_a_test_that_fails_by_turns_is_left_out_and_named(tmp_path: Path) -> None:
+def test_tests_that_fail_at_times_or_under_another_of_their_name_are_left_out_and_named(tmp_path: Path) -> None:
     source = """import test from 'node:test'; import assert from 'node:assert';
 import { existsSync, writeFileSync } from 'node:fs';
 import { a } from './a.js';
 test('steady', () => { assert.equal(a, 1) });
 test('by turns', () => { const seen = existsSync('seen'); writeFileSync('seen', ''); assert.ok(seen) });
+test('twice', () => { assert.fail() });
+test('twice', () => {});
 """
     root = project(tmp_path, "node --test", a__test__js=source, a__js="export const a = 1;\n")
     with opened(root) as oracle:
         suite = oracle.suite(lambda *_: None)
-        assert list(suite.excluded.values()) == ["passes and fails by turns"]
+        assert suite.excluded == {"by turns": "passes and fails by turns", "twice": "fails on the untouched project"}
         file = SourceFile("a.js", "export const a = 1;\n", "utf-8", is_test=False)
         ids = [test.node_id for test in suite.tests]
         assert oracle.judge(Candidate(file, Span(17, 18), "2 - 1"), ids).outcome is Outcome.PASS

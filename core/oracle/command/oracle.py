@@ -677,8 +677,8 @@ def _learned_from(value: Mapping[str, Any]) -> Learned:
 
 
 def _unsteady(first: Iterable[TestResult], second: Iterable[TestResult]) -> dict[str, str]:
-    """Return why tests are not trusted, by name."""
-    runs = [dict(sorted((name_of(each), each.outcome) for each in run)) for run in (first, second)]
+    """Return why tests are not trusted, by name: of those that share one, the one that fails has the word."""
+    runs = [dict(sorted(((name_of(each), each.outcome) for each in run), reverse=True)) for run in (first, second)]
     excluded = {}
     for name in dict.fromkeys([*runs[0], *runs[1]]):
         outcomes = {run.get(name, "missing") for run in runs}
