@@ -8,5 +8,6 @@ unset PYTHONDONTWRITEBYTECODE
 ruff check .
 ruff format --check .
 lint-imports --no-cache
-# Types are checked by the first of the tests, while the other process works on the next ones.
-python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder "$@"
+# Types are checked by one of the first tests. Four processes even on two cores: each waits about half of its time, for
+# sandboxes, models and time limits.
+python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder "$@"
