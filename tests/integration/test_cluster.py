@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -198,12 +198,6 @@ def nodes(base: Path) -> Iterator[Nodes]:
     cluster.shutdown()
 
 
-@pytest.fixture(scope="module")
-def pair(nodes: Nodes) -> list[Any]:
-    """Two nodes that judge, the second with a GPU; they stay for the tests that come last."""
-    return [nodes.add(memory=8 << 30), nodes.add(memory=8 << 30, num_gpus=1)]
-
-
 def wanted(base: Path, **more: Any) -> RunSettings:
     """A short run of the shop."""
     return replace(
@@ -304,7 +298,7 @@ def test_a_client_reaches_a_host_that_lacks_the_model(
 
 
 @needs_bubblewrap
-def test_what_a_method_writes_itself_is_judged_there(base: Path, nodes: Nodes, pair: list[Any], tmp_path: Path) -> None:
+def test_what_a_method_writes_itself_is_judged_there(base: Path, nodes: Nodes, tmp_path: Path) -> None:
     """The project of a benchmark's problems is only written when it is opened; a server is the model."""
     problems = tmp_path / "problems.jsonl"
     problems.write_text("".join(resource("benchmark", "pocket.jsonl").read_text().splitlines(keepends=True)[:2]))
@@ -316,16 +310,21 @@ def test_what_a_method_writes_itself_is_judged_there(base: Path, nodes: Nodes, p
             oracle=OracleSettings(workers=1, identity_runs=1),
         )
         run(settings, tmp_path, tmp_path / "plain.sqlite")
-        said = run(replace(settings, cluster=nodes.address), tmp_path, tmp_path / "runs.sqlite")
+        with nodes.one():
+            said = run(replace(settings, cluster=nodes.address), tmp_path, tmp_path / "runs.sqlite")
     assert "prompts and code go to the cluster" in said
     assert made(tmp_path / "runs.sqlite") == made(tmp_path / "plain.sqlite")
 
 
-def test_a_model_asks_for_what_its_run_leaves(base: Path, nodes: Nodes, pair: list[Any]) -> None:
+def test_a_model_asks_for_what_its_run_leaves(base: Path, nodes: Nodes, tmp_path: Path) -> None:
     """GPUs where there are any and layers go to them; half of all for one of two models; memory for the judges."""
     header = read_header(base / "models" / "model.gguf")
     settings = wanted(base, cluster=nodes.address)
-    with connected(base / "shop", settings, lambda text: None) as joined:
+    with (
+        nodes.one(memory=8 << 30),
+        nodes.one(memory=8 << 30, num_gpus=1),
+        connected(base / "shop", settings, lambda text: None) as joined,
+    ):
         from rtc_inspector.core.cluster.remote import needs_of
 
         def asked(run: RunSettings) -> tuple[float, float, int]:
@@ -342,20 +341,20 @@ def test_a_model_asks_for_what_its_run_leaves(base: Path, nodes: Nodes, pair: li
 
 @needs_bubblewrap
 def test_a_node_that_dies_costs_no_sample(
-    base: Path, nodes: Nodes, pair: list[Any], plain: list[tuple[object, ...]], tmp_path: Path
+    base: Path, nodes: Nodes, plain: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
     """One of two nodes is killed after the first sample, a third one comes: the store is as without a cluster."""
     database = tmp_path / "runs.sqlite"
+    with nodes.one(), ExitStack() as later:
+        second: list[Any] = [nodes.add()]
 
-    def hear(event: Event) -> None:
-        if isinstance(event, SampleReady) and len(pair) == 2:
-            nodes.remove(pair.pop(), killed=True)
-            pair.extend((nodes.add(), None))
+        def hear(event: Event) -> None:
+            if isinstance(event, SampleReady) and second:
+                nodes.remove(second.pop(), killed=True)
+                later.enter_context(nodes.one())
 
-    settings = wanted(base, cluster=nodes.address)
-    settings = replace(settings, generation=replace(settings.generation, gpu_layers=0))
-    said = run(settings, base / "shop", database, hear)
-    assert len(pair) == 3 and "3 files of" in said and f"go to the cluster at {nodes.address}" in said
+        said = run(wanted(base, cluster=nodes.address), base / "shop", database, hear)
+    assert not second and "3 files of" in said and f"go to the cluster at {nodes.address}" in said
     assert made(database) == plain and len(plain) == 2 * (1 + 1 + 1)
 
 

@@ -163,12 +163,14 @@ def test_variants_are_judged_and_every_version_is_asked_the_same(whole: tuple[Pa
     assert swapped.index("other = 3") < swapped.index("first = names[0]")
 
 
-def test_functions_that_no_test_notices_are_dropped(project: Path) -> None:
+def test_functions_that_no_test_notices_are_dropped(whole: tuple[Path, RunFinished]) -> None:
+    project, _ = whole
     with chat_server(answer) as server:
-        run(project, server, identifiers=False, describe=False)
+        finished = run(project, server, identifiers=False, describe=False)
         assert server.asked == []
     with open_reader(project.parent / "runs.sqlite") as reader:
-        dropped = {item.origin["function"]: item.reason for item in reader.items(1) if not item.admitted}
+        items = reader.items(finished.run_id)
+        dropped = {item.origin["function"]: item.reason for item in items if not item.admitted}
     assert dropped == {"idle": "deleting it changes no test result"}
 
 
@@ -196,10 +198,11 @@ def test_a_rewrite_that_changes_the_meaning_is_told_and_asked_nothing(project: P
 def test_resumed_it_ends_as_if_it_had_never_stopped(whole: tuple[Path, RunFinished]) -> None:
     project, _ = whole
     with chat_server(answer) as server:
-        assert run(project, server, stop_after=9).status == "interrupted"
+        begun = run(project, server, stop_after=9)
+        assert begun.status == "interrupted"
         with open_store(project.parent / "runs.sqlite") as store:
-            assert resume(2, store, lambda event: None, Control()).status == "finished"
-    first, resumed = stored(project, 1), stored(project, 2)
+            assert resume(begun.run_id, store, lambda event: None, Control()).status == "finished"
+    first, resumed = stored(project, 1), stored(project, begun.run_id)
     for name, (item, samples) in first.items():
         other, others = resumed[name]
         assert other.measures == item.measures
@@ -207,11 +210,12 @@ def test_resumed_it_ends_as_if_it_had_never_stopped(whole: tuple[Path, RunFinish
             assert made(others, role) == made(samples, role)
 
 
-def test_two_transformations_together_are_variants_of_their_own(project: Path) -> None:
+def test_two_transformations_together_are_variants_of_their_own(whole: tuple[Path, RunFinished]) -> None:
+    project, _ = whole
     with chat_server(answer) as server:
         finished = run(project, server, describe=False, together=True, widest_first=True, positions=2)
     assert (finished.status, finished.problems) == ("finished", ())
-    found = stored(project)
+    found = stored(project, finished.run_id)
     authors = {name: [row.author for row in samples if row.role == "transform"] for name, (_, samples) in found.items()}
     assert authors["bill"][4:] == ["rename + logging", "rename + permute", "logging + permute"]
     assert authors["label"][4:] == ["rename + logging", "rename + swap", "logging + swap"]
@@ -223,7 +227,8 @@ def test_two_transformations_together_are_variants_of_their_own(project: Path) -
     assert both.text not in (alone["swap"], alone["rename"]), "renamed as well"
     assert {"identifiers@rename + swap", "kept:rename + swap"} <= set(item.measures)
     with open_reader(project.parent / "runs.sqlite") as reader:
-        grid = next(each for each in analyse(reader, [1], "marginals") if each.name == "marginal")
+        figures = analyse(reader, [finished.run_id], "marginals")
+    grid = next(each for each in figures if each.name == "marginal")
     assert isinstance(grid, Grid) and grid.columns.names[5:7] == ("rename + logging", "rename + swap")
 
 
