@@ -203,12 +203,9 @@ class Candidates(QObject):
         super().__init__(editor)
         self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
         self._sampling: Sampling | None = None
-        self._codebase: Codebase | None = None
+        self.codebase: Codebase | None = None
         header.offer_candidates(False)
         header.candidates.toggled.connect(self.refresh)
-
-    def set_codebase(self, codebase: Codebase | None) -> None:
-        self._codebase = codebase
 
     def set_sampling(self, sampling: Sampling | None) -> None:
         if sampling != self._sampling:
@@ -218,12 +215,12 @@ class Candidates(QObject):
 
     def refresh(self) -> None:
         file, text, items = self._shown()
-        if file is None or self._sampling is None or self._codebase is None or not self._header.candidates.isChecked():
+        if file is None or self._sampling is None or self.codebase is None or not self._header.candidates.isChecked():
             self._gateway.cancel(KEY)
             self._editor.set_candidates(())
             self._header.say_candidates("")
             return
-        work = partial(_consider, file, self._sampling, self._codebase, tuple(items))
+        work = partial(_consider, file, self._sampling, self.codebase, tuple(items))
         self._gateway.submit(KEY, work, partial(self._take, text))
 
     def _take(self, text: SourceText, found: Sequence[Considered] | str) -> None:
@@ -317,7 +314,7 @@ class CodeView(QWidget):
     def set_codebase(self, codebase: Codebase | None) -> None:
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self._names = origin_of(codebase.root).keys if codebase else {}
-        self.candidates.set_codebase(codebase)
+        self.candidates.codebase = codebase
         self._texts = {path: each.text for path, each in self._files.items()} | self.past
         path = self.path
         if path in self._texts and self._texts[path] == self.source.text:

@@ -20,22 +20,14 @@ class AuditPage(QWidget):
 
     closed = Signal()
     choose_asked = Signal()  # other runs
-    score_asked = Signal()  # what is not scored yet
-    stop_asked = Signal()
-    left_for = Signal(object)  # a Link: show that sample in the main view
-    chosen = Signal(str, str)  # name and value of another choice for the figures
-    report_asked = Signal()  # a page to pass on
     export_failed = Signal(str)  # the problem
 
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Metric audit")
-        self.finding = label("", wrap=True, selectable=True)
-        self.finding.setAccessibleName("Finding")
+        self.finding = called(label(wrap=True, selectable=True), "Finding")
         self.drawings, self.tables = FiguresView(), FiguresView()
         for view in (self.drawings, self.tables):
-            view.opened.connect(self.left_for)
-            view.chosen.connect(self.chosen)
             view.export_failed.connect(self.export_failed)
         self._empty = EmptyState("Auditing", "The runs are being read.")
         self._body = split(Qt.Orientation.Horizontal, self.drawings, self.tables)
@@ -43,9 +35,9 @@ class AuditPage(QWidget):
         self.progress = called(QProgressBar(), "Scoring")
         self.progress.setMaximumWidth(220)
         tip = "Compute the metrics of samples that have none yet; they are kept"
-        self.score_button = button("Score", tip, self.score_asked.emit, flat=False)
-        self.stop_button = button("Stop", "Keep what is scored, and go on later", self.stop_asked.emit, flat=False)
-        self.report_button = button("Write page…", "All figures as one HTML file", self.report_asked.emit, flat=False)
+        self.score_button = button("Score", tip, flat=False)
+        self.stop_button = button("Stop", "Keep what is scored, and go on later", flat=False)
+        self.report_button = button("Write page…", "All figures as one HTML file", flat=False)
         self.choose_button = button("Choose runs…", "Audit other runs", self.choose_asked.emit, flat=False)
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
         buttons = (self.score_button, self.stop_button, self.report_button, self.choose_button, self.close_button)

@@ -474,12 +474,6 @@ def patch(diff: TextDiff) -> str:
     return "\n".join(line.sign + line.text for line in PairLines(diff, (1, 1)).single())
 
 
-def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
-    """Return where runs of changed lines start; `skip_form` passes over changes of mere form."""
-    changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
-    return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
-
-
 def _cell(row: DiffRow, cell: Cell | None, side: int, first: int) -> PaneLine:
     if cell is None:
         return PaneLine(row.kind, "", None, 0, ("",), " ", (), row.same_tree)

@@ -23,7 +23,6 @@ from rtc_inspector.ui.diff.rows import (
     Prediction,
     ShownEdit,
     TextDiff,
-    change_starts,
     compare,
     patch,
 )
@@ -216,8 +215,7 @@ class ChangeMap(QWidget):
         super().__init__(parent)
         self._rows = 1
         self._marks: list[tuple[int, int, PaneLine]] = []
-        self.setAccessibleName("Map of changes")
-        self.setToolTip("Where the changes are: click to go there")
+        called(self, "Map of changes", tip="Where the changes are: click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def set_lines(self, lines: Sequence[PaneLine]) -> None:
@@ -388,8 +386,10 @@ class Columns(QWidget):
             pane.set_dim(on)
 
     def starts(self, skip_form: bool) -> list[int]:
+        """Return where runs of changed lines start; `skip_form` passes over changes of mere form."""
         lines = self.single.lines if self.unified else self._changes
-        return change_starts(lines, skip_form)
+        changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
+        return [at for at, now in enumerate(changed) if now and not (at and changed[at - 1])]
 
     def go_to(self, number: int) -> None:
         for pane in (self.single,) if self.unified else self.sides:

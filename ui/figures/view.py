@@ -24,6 +24,7 @@ from rtc_inspector.ui.style.controls import (
     Flow,
     bind,
     button,
+    called,
     column,
     discard,
     label,
@@ -314,10 +315,8 @@ class FigureView(QWidget):
         self._choices.setVisible(bool(choices))
 
     def _box(self, choice: Choice) -> QComboBox:
-        box = QComboBox()
+        box = called(QComboBox(), choice.label, tip=choice.label)
         box.setProperty("choice", choice.name)
-        box.setAccessibleName(choice.label)
-        box.setToolTip(choice.label)
         box.activated.connect(lambda _: self.chosen.emit(choice.name, box.currentData()))
         self._choices_row.addWidget(box)
         return box

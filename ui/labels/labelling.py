@@ -218,7 +218,7 @@ class Labelling(QObject):
             self._panel.set_sample(None, [])
             return
         subject = self._ready.get(wanted)
-        self._panel.hold(subject is None)
+        self._panel.held = subject is None
         if subject is not None:
             self._present(subject)
         missing = [sample for sample in self._queue.around() if sample not in self._ready]
@@ -232,7 +232,7 @@ class Labelling(QObject):
         current = self._queue.current
         # The answer may be about samples that were left meanwhile.
         if self._panel.held and current in self._ready:
-            self._panel.hold(False)
+            self._panel.held = False
             self._present(self._ready[current])
 
     def _present(self, subject: Subject) -> None:

@@ -144,7 +144,8 @@ class LabelsPanel(QWidget):
         self._context: Callable[..., None] | None = None
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
-        self.held = self.adjudicating = False
+        self.held = False  # no label is taken while the next sample is on its way: it would go to the wrong one
+        self.adjudicating = False
         self._adding = self._clean = False
         self.name = ""
         self._empty = EmptyState("Nothing to label", "Open a run first.")
@@ -233,10 +234,6 @@ class LabelsPanel(QWidget):
         self._names = names
 
     # ---- what is on show
-
-    def hold(self, held: bool) -> None:
-        """Take no label while the next sample is on its way: it would go to the wrong one."""
-        self.held = held
 
     def set_adjudicating(self, on: bool) -> None:
         if on != self.adjudicating:

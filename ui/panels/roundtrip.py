@@ -19,7 +19,6 @@ from rtc_inspector.ui.style.controls import (
     ElidedLabel,
     Flow,
     Margins,
-    PushButton,
     bind,
     breakable,
     button,
@@ -28,6 +27,7 @@ from rtc_inspector.ui.style.controls import (
     discard,
     label,
     on_ground,
+    push,
     row,
 )
 from rtc_inspector.ui.style.fonts import grown, write_fixed
@@ -547,11 +547,9 @@ class DescribeCard(QFrame):
         self.text = called(QPlainTextEdit(placeholderText=hint, tabChangesFocus=True), "Your description", role="field")
         self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * WORDS + 2 * SPACE)
         self.text.textChanged.connect(self._offer)
-        self.go, self.cancel = called(PushButton("Write the code from it"), role="primary"), PushButton("Cancel")
-        self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Return)")
-        self.cancel.setToolTip("Put this away (Escape)")
-        self.go.clicked.connect(self._ask)
-        self.cancel.clicked.connect(self.leave)
+        tip = "Run the backward pass on these words and test what comes of it (Ctrl+Return)"
+        self.go = called(push("Write the code from it", tip, self._ask), role="primary")
+        self.cancel = push("Cancel", "Put this away (Escape)", self.leave)
         bind(self, "Ctrl+Return Ctrl+Enter", self._ask, "Write the code from it")
         bind(self, "Escape", self.leave, "Cancel")
         head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))

@@ -20,7 +20,7 @@ from rtc_inspector.core.settings.setting import described, value_of
 from rtc_inspector.ui.background.gateway import Errand, Gateway
 from rtc_inspector.ui.shell.fields import error_words, form, level_labels, pair, say_in
 from rtc_inspector.ui.shell.setting_fields import field_of
-from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, field, label
+from rtc_inspector.ui.style.controls import DIALOG, called, column, field, label, push
 from rtc_inspector.ui.style.fonts import keep_on_screen, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -47,14 +47,12 @@ class DownloadDialog(QDialog):
         self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
         self.bar, self.said = QProgressBar(maximum=STEPS, textVisible=False), label(HUB, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.go = PushButton("Download")
+        self.go = called(push("Download", "", self._begin), role="primary")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
         self.name.setCursorPosition(0)
         self.name.returnPressed.connect(self._begin)
         self.bar.setAccessibleName("Progress of the download")
-        self.go.setProperty("role", "primary")
-        self.go.clicked.connect(self._begin)
         self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
         column(self.name, self.bar, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
@@ -127,12 +125,16 @@ class EndpointDialog(QDialog):
         self._gateway, self._left = gateway, threading.Event()
         self.address = field("Address of the server", "http://127.0.0.1:8080/v1", start.address)
         self.key = field("Environment variable that holds the key", "none", start.key_variable)
-        self.model, self.list = QComboBox(editable=True), PushButton("List")
+        self.model, self.list = QComboBox(editable=True), push("List", "", self._ask)
         self.fields = {
             name: field_of(each, value_of(start, name)) for name, each in described(EndpointSettings).items()
         }
         self.said = label(WORDS, "muted", wrap=True)
-        self.trial, self.report = PushButton("Try"), QPlainTextEdit(readOnly=True)
+        tip = "Ask it one small question of each kind: what comes, what is read from it, how fast it is"
+        self.trial, self.report = (
+            push("Try", tip, self._try),
+            called(QPlainTextEdit(readOnly=True), "What came of the trial"),
+        )
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.model.setCurrentText(start.model)
         self.model.setAccessibleName("Model of the server")
@@ -141,12 +143,6 @@ class EndpointDialog(QDialog):
             line.setPlaceholderText("the only one it serves")
         self.key.setToolTip("The name of a variable, not the key itself, which is never stored")
         self.list.setAccessibleName("Ask the server which models it serves")
-        self.list.clicked.connect(self._ask)
-        self.trial.setToolTip(
-            "Ask it one small question of each kind: what comes, what is read from it, how fast it is"
-        )
-        self.trial.clicked.connect(self._try)
-        self.report.setAccessibleName("What came of the trial")
         write_fixed(self.report)
         self.report.hide()
         self.buttons.addButton(self.trial, QDialogButtonBox.ButtonRole.ActionRole)

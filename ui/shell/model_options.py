@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +15,7 @@ from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedMo
 from rtc_inspector.core.settings.setting import with_values
 from rtc_inspector.ui.shell.fields import Choice, pair, say
 from rtc_inspector.ui.shell.setting_fields import SettingField
-from rtc_inspector.ui.style.controls import PushButton, called, column, label, push, row
+from rtc_inspector.ui.style.controls import called, column, label, push, row
 from rtc_inspector.ui.style.theme import SPACE
 
 if TYPE_CHECKING:
@@ -208,9 +209,8 @@ class ModelOptions:
         return with_values(self._settings, values).generation
 
     def _server(self, role: str) -> QWidget:
-        button = called(PushButton("Server…"), f"Have a model server make the {role} pass")
-        button.clicked.connect(lambda: self._choose_server(role))
-        return button
+        act = partial(self._choose_server, role)
+        return called(push("Server…", "", act), f"Have a model server make the {role} pass")
 
     def _choose_server(self, role: str) -> None:
         old = self._settings

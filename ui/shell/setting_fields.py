@@ -28,7 +28,7 @@ from rtc_inspector.core.kinds import FIRST_KIND, TASKS
 from rtc_inspector.core.settings.setting import Described
 from rtc_inspector.core.settings.words import changed, instructions, words_of
 from rtc_inspector.ui.shell.fields import FIELD, ElidedBox, indent, pair, show_modal, window_words
-from rtc_inspector.ui.style.controls import DIALOG, PushButton, column, label, row
+from rtc_inspector.ui.style.controls import DIALOG, PushButton, called, column, label, push, row
 from rtc_inspector.ui.style.fonts import keep_on_screen, open_at, write_fixed
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -152,10 +152,8 @@ class TextField(SettingField):
         self._box = QLineEdit(placeholderText=each.about.unset)
         holder = None
         if each.about.form in ("file", "folder", "program"):
-            button = PushButton("Choose…")
-            button.setAccessibleName(f"Choose: {each.about.label}")
-            button.clicked.connect(self._choose)
-            holder = pair(self._box, button)
+            choose = called(push("Choose…", "", self._choose), f"Choose: {each.about.label}")
+            holder = pair(self._box, choose)
         super().__init__(each, self._box, holder)
         self._box.textChanged.connect(self.changed)
 
@@ -289,9 +287,8 @@ class PromptWords(QDialog):
         )
         parts: list[QWidget] = [label(about, "muted", wrap=True)]
         for each in self._instructions():
-            self.boxes[each.key] = box = QPlainTextEdit(each.text.strip("\n"), tabChangesFocus=True)
-            box.setAccessibleName(each.title)
-            box.setProperty("role", "field")
+            box = called(QPlainTextEdit(each.text.strip("\n"), tabChangesFocus=True), each.title, role="field")
+            self.boxes[each.key] = box
             write_fixed(box, 9)
             box.setMinimumHeight(box.fontMetrics().lineSpacing() * (3 if not each.needs else 6))
             needs = " and ".join(f"{{{name}}}" for name in each.needs)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
-from rtc_inspector.ui.style.controls import PushButton, called, column, label, on_ground, row
+from rtc_inspector.ui.style.controls import PushButton, called, column, label, on_ground, push, row
 from rtc_inspector.ui.style.fonts import grown
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
@@ -94,12 +94,10 @@ class Tour(QWidget):
         self.setAccessibleName("Tour")
         self.card, self.title, self.text = QFrame(self), label(role="title", wrap=True), label(wrap=True)
         self.place = label(role="caption")
-        self.skip, self.next = PushButton("Skip"), called(PushButton("Next"), role="primary")
+        self.skip = called(push("Skip", "", self.end), "Skip the tour (Escape)")
+        self.next = called(push("Next", "", self.go_on), role="primary")
         self.card.setProperty("role", "popup")
         self.card.setFixedWidth(WIDTH)
-        self.skip.setAccessibleName("Skip the tour (Escape)")
-        self.skip.clicked.connect(self.end)
-        self.next.clicked.connect(self.go_on)
         margins = SPACE * 2, SPACE * 2, SPACE * 2, SPACE + 4
         foot = row(self.place, None, self.skip, self.next)
         column(self.title, self.text, foot, margins=margins, spacing=SPACE, owner=self.card)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,7 @@ class TraceView(QObject):
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
         self._answer_of: int | None = None
-        self._failure, self._author = False, ""
+        self.wants: Callable[[SampleRow], bool] | None = None  # which sample is selected of the region chosen next
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
         self._below = QTimer(self, singleShot=True, interval=0)
         self._below.timeout.connect(self._show_below)
@@ -65,7 +65,7 @@ class TraceView(QObject):
                     self._roundtrip.reveal_writing()
 
     def await_nothing(self) -> None:
-        self._awaited, self._failure, self._author = None, False, ""
+        self._awaited, self.wants = None, None
 
     def forget(self) -> None:
         """Keep nothing that is named by an id: another database is looked at."""
@@ -73,16 +73,9 @@ class TraceView(QObject):
         self._answer_of = None
         self._roundtrip.end_writing()
 
-    def await_author(self, author: str) -> None:
-        """Have the first sample of that author selected in the region chosen next; empty for none in particular."""
-        self._author = author
-
     def await_answer(self, item_id: int | None) -> None:
         """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
         self._answer_of = item_id
-
-    def await_failure(self) -> None:
-        self._failure = True
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         self._awaited = self._inspection.looked_at.sample
@@ -102,12 +95,9 @@ class TraceView(QObject):
         self._samples = {sample.id: sample for sample in trace.samples}
         self._below.start()
         self._roundtrip.set_trace(trace.item, list(trace.samples))
-        if self._failure and self._samples:
-            self._failure = False
-            self._awaited = next((each.id for each in trace.samples if _failed(each)), None)
-        if self._author and self._samples:
-            author, self._author = self._author, ""
-            self._awaited = next((each.id for each in trace.samples if each.author == author), self._awaited)
+        if self.wants is not None and self._samples:
+            self._awaited = next((each.id for each in trace.samples if self.wants(each)), self._awaited)
+            self.wants = None
         if self._awaited in self._samples:
             self._roundtrip.select(self._awaited)
             self._awaited = None
@@ -245,7 +235,8 @@ class Browsing(QObject):
         run = link.run if link.run is not None else self._inspection.looked_at.run
         if link.item is not None and run is not None:
             self.go_to(run, link.item, link.sample)
-            self.trace.await_author(link.author or "")
+            if link.author:
+                self.trace.wants = lambda sample: sample.author == link.author
         elif link.run is not None:
             self._inspection.choose_run(Wanted(link.run))
 
@@ -258,7 +249,7 @@ class Browsing(QObject):
     def choose_failure(self, item_id: int) -> None:
         """Show the failed sample of a region, not one that passes: the user looks for what failed."""
         self.choose(item_id)
-        self.trace.await_failure()
+        self.trace.wants = _failed
 
     def go_to(self, run_id: int, item_id: int, sample_id: int | None = None) -> None:
         if self._inspection.knows(item_id):
@@ -287,13 +278,10 @@ class Browsing(QObject):
                 self._inspection.work_on(event.item_id)
         written = [event for event in events if isinstance(event, TextStreamed)]
         if self.follow and written:
-            self._go_along(written[-1].item_id)
+            item, going = self._inspection.item, written[-1].item_id
+            if (item is None or item.id != going) and self._inspection.knows(going):
+                self._inspection.choose_item(going)
         self.trace.stream(events)
-
-    def _go_along(self, item_id: int) -> None:
-        item = self._inspection.item
-        if (item is None or item.id != item_id) and self._inspection.knows(item_id):
-            self._inspection.choose_item(item_id)
 
     def _read_flags(self) -> None:
         run = self._inspection.run
@@ -380,13 +368,13 @@ class Browsing(QObject):
             self._figures.note(run.id)
 
     def _show_item(self, item: ItemRow | None) -> None:
-        # With the views of a run that is being taken up it is a piece in its turn.
-        self._turns.add(partial(self._show_chosen, item), wait=self._inspection.taking)
+        def show() -> None:
+            self._parts.regions.select(item.id if item else None)
+            self._parts.code.show_item(item)
+            self._parts.history.select(item)
 
-    def _show_chosen(self, item: ItemRow | None) -> None:
-        self._parts.regions.select(item.id if item else None)
-        self._parts.code.show_item(item)
-        self._parts.history.select(item)
+        # With the views of a run that is being taken up it is a piece in its turn.
+        self._turns.add(show, wait=self._inspection.taking)
 
     def _show_project_of(self, run: RunRow) -> None:
         """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""

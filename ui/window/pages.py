@@ -221,11 +221,12 @@ class Auditing(RunsPage):
 
         page = AuditPage()
         self._connect(page)
-        page.score_asked.connect(self.score)
-        page.stop_asked.connect(self.stop)
-        page.left_for.connect(self._leave)
-        page.chosen.connect(self._choose)
-        page.report_asked.connect(lambda: self._reporting.ask_audit(self.runs, dict(self._chosen)))
+        page.score_button.clicked.connect(self.score)
+        page.stop_button.clicked.connect(self.stop)
+        page.report_button.clicked.connect(lambda: self._reporting.ask_audit(self.runs, dict(self._chosen)))
+        for view in (page.drawings, page.tables):
+            view.opened.connect(self._leave)
+            view.chosen.connect(self._choose)
         return page
 
     def audit_shown(self) -> None:
