@@ -53,6 +53,7 @@ WRITTEN = "--outputFile={run}/results.json"
         ("eslint . && npm run unit", "mocha --reporter tap {tests}", "test/*.js", "tap"),
         ("npm run unit && tsd", "mocha --reporter tap {tests}", "test/*.js", "tap"),
         ("tape test/*.js | tap-spec", "tape {tests}", "test/*.js", "tap"),
+        ("npx tap --timeout=60", "npx tap --reporter=tap --timeout=0 --timeout=60 {tests}", "", "tap"),
         ("mocha -r ts-node/register", "mocha --reporter tap -r ts-node/register {tests}", "", "tap"),
         ("vitest", f"vitest run --coverage=false --reporter=json {WRITTEN} {{tests}}", "", "json"),
         (
