@@ -8,6 +8,6 @@ unset PYTHONDONTWRITEBYTECODE
 ruff check .
 ruff format --check .
 lint-imports --no-cache
-# Types are checked by one of the first tests. Four processes even on two cores: each waits about half of its time, for
-# sandboxes, models and time limits.
+# Types are checked by one of the first tests. Four processes, which tests/conftest.py keeps on two processors: each waits
+# about half of its time, for sandboxes, models and time limits.
 python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder "$@"

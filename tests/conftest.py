@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
 import pytest
 
@@ -49,6 +51,12 @@ DEAR = (
     "test_region_table",
 )
 """Files that take longest, the longest first."""
+
+
+def pytest_configure() -> None:
+    """Keep all that the tests start on two processors: however many processes wait, no more than two are busy."""
+    if sys.platform == "linux":
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
