@@ -184,6 +184,12 @@ def test_a_program_is_read_below_the_words_it_was_asked_for_in(desk: Desk) -> No
     assert subject.original.title.text() == "Program" and not subject.columns.isVisible()
 
 
+def test_a_definition_without_room_is_one_line(desk: Desk) -> None:
+    for button in desk.panel.buttons:
+        assert isinstance(button, ModeButton)
+        assert {button.laid_out(width, 1).lineCount() for width in range(240, 480)} == {1}, button.text()
+
+
 def test_large_shows_where_the_code_stands_and_what_failed(desk: Desk) -> None:
     panel, context = desk.panel, desk.panel.subject.context
     sample = next(each for each in desk.queue if each.verdict is not None)

@@ -301,7 +301,9 @@ class ModeButton(QAbstractButton):
         layout = self._in_lines(text, room)
         if layout.lineCount() > most:
             start = layout.lineAt(most - 1).textStart()
-            last = self.fontMetrics().elidedText(text[start:], Qt.TextElideMode.ElideRight, room - SPACE * 2)
+            name = text[start : len(self.mode.name)]  # it is bold, and wider than its letters are otherwise
+            wider = QFontMetrics(bold(self.font())).horizontalAdvance(name) - self.fontMetrics().horizontalAdvance(name)
+            last = self.fontMetrics().elidedText(text[start:], Qt.TextElideMode.ElideRight, room - wider - SPACE)
             layout = self._in_lines(text[:start] + last, room)
         return layout
 
