@@ -287,7 +287,8 @@ def _opened(database: Path) -> Iterator[Store]:
                 unused = new and not store.reader.runs()
                 raise
     finally:
-        if unused:
+        # SQLite removes the log with the last who closes: while it is there, another run has begun on this file.
+        if unused and not database.with_name(f"{database.name}-wal").exists():
             database.unlink()
 
 

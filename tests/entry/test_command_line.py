@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from projects import Inspector
 
-from rtc_inspector.app import storing
+from rtc_inspector.app import running, storing
 from rtc_inspector.app.cli import main
+from rtc_inspector.core.errors import ModelError
+from rtc_inspector.core.run.results import open_store
 from rtc_inspector.core.store.writer import Store
 
 
@@ -78,6 +81,14 @@ def test_not_a_model(inside: Inspector, project: Path, tmp_path: Path, content: 
     model.write_bytes(content)
     refused(inside("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
     assert not list(tmp_path.glob("runs.sqlite*")), "no empty database is left behind"
+
+
+def test_a_refused_run_leaves_the_database_that_another_began_on_meanwhile(tmp_path: Path) -> None:
+    database = tmp_path / "runs.sqlite"
+    with ExitStack() as other, pytest.raises(ModelError), running._opened(database):
+        other.enter_context(open_store(database))
+        raise ModelError("There is no such model.", "Name another.")
+    assert database.exists()
 
 
 def test_model_missing(inside: Inspector, project: Path, tmp_path: Path) -> None:
