@@ -3,8 +3,6 @@
 Views ask the presenter of an item and know no kind themselves. An item need not have a file or a line.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -22,58 +22,37 @@ class Shot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """One language. Names of nodes are those of its tree-sitter grammar.
+    """One language. Names of nodes are those of its tree-sitter grammar."""
 
-    Attributes:
-        name: as people write it.
-        suffixes: of its files.
-        fences: tags of code blocks; the first is the one that prompts use.
-        comment: what a comment to the end of the line begins with.
-        shots: the three worked examples of prompts, the same tasks in every language.
-        grammar: returns the grammar; None for Python, which has a parser and an oracle of its own.
-        blocks: nodes whose children are statements that may be sampled.
-        bodies: nodes whose children are definitions, e.g. of a class: they lead to blocks, and are not sampled.
-        at_top: the statements of a file that run when it is loaded, and may be sampled.
-        comments: nodes that are no statements.
-        prefixes: nodes that belong to the statement behind them.
-        scopes: nodes that have a name by which people know a place, e.g. functions.
-        imports: statements that import.
-        strings: nodes whose lines keep their indentation.
-        quotes: marks of strings of several lines.
-        wrappers: text around a piece of code that is not a file of its own, with which it parses.
-        defines: a regular expression of a line that defines `{name}`.
-        test_files: patterns of file names, and folders with a slash behind.
-        test_code: a regular expression that a statement of tests begins with, in a file of other code.
-        stand_in: a statement that fails, in the place of a region whose deletion does not build.
-        marker: the file in a project's folder that tells of the language.
-        test: the command that runs a project's tests, where the marker itself names none. `{tests}` in it stands for
-            the tests that are chosen, nothing for all of them.
-        calibration: the folder of `resources` with functions in this language that models are calibrated on; languages
-            that are alike may share one.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
-    fences: tuple[str, ...]
-    comment: str
-    shots: tuple[Shot, ...]
+    name: str  # as people write it
+    suffixes: tuple[str, ...]  # of its files
+    fences: tuple[str, ...]  # tags of code blocks; the first is the one that prompts use
+    comment: str  # what a comment to the end of the line begins with
+    shots: tuple[Shot, ...]  # the three worked examples of prompts, the same tasks in every language
+    # returns the grammar; None for Python, which has a parser and an oracle of its own
     grammar: Callable[[], object] | None = None
-    blocks: Names = frozenset()
+    blocks: Names = frozenset()  # nodes whose children are statements that may be sampled
+    # nodes whose children are definitions, e.g. of a class: they lead to blocks, and are not sampled
     bodies: Names = frozenset()
-    at_top: Names = frozenset()
-    comments: Names = frozenset()
-    prefixes: Names = frozenset()
-    scopes: Names = frozenset()
-    imports: Names = frozenset()
-    strings: Names = frozenset()
-    quotes: str = ""
+    at_top: Names = frozenset()  # the statements of a file that run when it is loaded, and may be sampled
+    comments: Names = frozenset()  # nodes that are no statements
+    prefixes: Names = frozenset()  # nodes that belong to the statement behind them
+    scopes: Names = frozenset()  # nodes that have a name by which people know a place, e.g. functions
+    imports: Names = frozenset()  # statements that import
+    strings: Names = frozenset()  # nodes whose lines keep their indentation
+    quotes: str = ""  # marks of strings of several lines
+    # text around a piece of code that is not a file of its own, with which it parses
     wrappers: tuple[tuple[str, str], ...] = (("", ""),)
-    defines: str = ""
-    test_files: tuple[str, ...] = ()
-    test_code: str = ""
-    stand_in: str = ""
-    marker: str = ""
+    defines: str = ""  # a regular expression of a line that defines `{name}`
+    test_files: tuple[str, ...] = ()  # patterns of file names, and folders with a slash behind
+    test_code: str = ""  # a regular expression that a statement of tests begins with, in a file of other code
+    stand_in: str = ""  # a statement that fails, in the place of a region whose deletion does not build
+    marker: str = ""  # the file in a project's folder that tells of the language
+    # the command that runs a project's tests, where the marker itself names none. `{tests}` in it stands for the tests
+    # that are chosen, nothing for all of them
     test: str = ""
+    # the folder of `resources` with functions in this language that models are calibrated on; languages that are alike
+    # may share one
     calibration: str = "calibration"
 
     def is_test(self, path: str) -> bool:

@@ -7,8 +7,7 @@ from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.types import CoverageMap
 
 _GO_LINE = re.compile(r"(?P<path>.+):(?P<first>\d+)\.\d+,(?P<last>\d+)\.\d+ \d+ (?P<count>\d+)")
-Counts = Mapping[str, Mapping[int, int]]
-"""Path in the project -> line -> how often it ran."""
+Counts = Mapping[str, Mapping[int, int]]  # path in the project -> line -> how often it ran
 
 
 def read_report(text: str, files: Collection[str], roots: Sequence[str] = ()) -> Counts:

@@ -20,40 +20,26 @@ Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One statement, with the blocks in it that are in no other block.
+    """One statement, with the blocks in it that are in no other block."""
 
-    Attributes:
-        span: what belongs to it in front, such as decorators, included.
-        first, last: its lines, from 1.
-        line: on which it begins itself, behind what belongs to it.
-        imports: whether it is an import.
-        sampled: whether a region may hold it.
-        meaning: returns a text that is the same for statements that differ in their layout alone.
-    """
-
-    span: Span
+    span: Span  # what belongs to it in front, such as decorators, included
+    # `first`, `last`: its lines, from 1
     first: int
     last: int
-    line: int
-    imports: bool
-    sampled: bool
+    line: int  # on which it begins itself, behind what belongs to it
+    imports: bool  # whether it is an import
+    sampled: bool  # whether a region may hold it
     blocks: tuple[Block, ...]
-    meaning: Callable[[], str]
+    meaning: Callable[[], str]  # returns a text that is the same for statements that differ in their layout alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Statements that stand together.
+    """Statements that stand together."""
 
-    Attributes:
-        head: tells the block from others beside it: the name of its function or class, else its condition.
-        name: of the function or class whose it is; empty for others.
-        body: whether it holds the definitions of a class or module.
-    """
-
-    head: str
-    name: str
-    body: bool
+    head: str  # tells the block from others beside it: the name of its function or class, else its condition
+    name: str  # of the function or class whose it is; empty for others
+    body: bool  # whether it holds the definitions of a class or module
     statements: tuple[Statement, ...]
 
     def every(self) -> Iterator[Block]:

@@ -3,8 +3,6 @@
 The engine is imported by the first job, in that thread: a window that only shows runs opens sooner.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The store counts Unicode characters of the text as it stands in the file; Qt cou
 Lines and columns here are 0-based, columns in UTF-16 units.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The read-only editor: text, line numbers, regions, candidates, the whole file as a strip; it knows no stores."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

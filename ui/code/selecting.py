@@ -1,7 +1,5 @@
 """What is selected in the code: snapped to whole statements, in the background, and offered to be tried."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

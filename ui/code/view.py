@@ -1,7 +1,5 @@
 """The code view: header, editor and find bar over one file of the project, with the run's regions in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """The page of the metric audit: its head with the scoring's progress, drawings, and beside them tables and findings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal

@@ -1,7 +1,5 @@
 """What a comparison comes to: its verdict in words, the scatter, the items that differ, the files, the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lines of a text, what a comparison sets aside, and the indentation that a region's first line lost."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

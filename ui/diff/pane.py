@@ -1,7 +1,5 @@
 """One column of a comparison: read-only text with row colours, fillers, line numbers and signs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Comparisons with what surrounds their panes: of original and reconstruction, of an edit and its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Scatter, lines, bars and histograms, drawn by pyqtgraph. Pointer and keys read off every mark and open it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What labels are given with: the keys, the lines above the sample, and the modes and fields beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Labelling the error modes of samples, without the mouse: the sample, its modes, and who differs."""
 
-from __future__ import annotations
-
 import random
 import textwrap
 from collections.abc import Callable, Mapping, Sequence

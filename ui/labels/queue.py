@@ -1,7 +1,5 @@
 """Which samples are labelled and in what order; what was given since one began, to be undone, and how fast."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import deque

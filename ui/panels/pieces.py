@@ -1,7 +1,5 @@
 """The small widgets of the panels: badges, cards, the first lines of code, exact text, and what an empty panel says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal

@@ -1,7 +1,5 @@
 """The tabs below the code about one item: diff, trace, a sample's prompt and answer, scores, what the tests said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """The list of regions: sortable, filterable by words and state, as long as it likes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter

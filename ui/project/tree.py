@@ -1,7 +1,5 @@
 """Files and folders of a project as a tree, with their score as colour and number, and the count of their regions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Self-contained HTML pages about a run, about figures alone, and about compared runs. No network, no Qt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -3,8 +3,6 @@
 The values behind every mark are its title, which a browser shows under the pointer and a screen reader reads.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Starting, holding, ending and resuming this window's own run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

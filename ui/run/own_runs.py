@@ -1,7 +1,5 @@
 """The runs of one window: those that wait for their turn with the dialog that shows them, and the one at work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The recorded run of the demonstration: whole at once, until the run of this window has something to show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bars around the views: what is asked for above, problems and offers below it, the run at the bottom."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Fields of bars and dialogs, named for screen readers, and the question for a file name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

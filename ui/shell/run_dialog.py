@@ -1,7 +1,5 @@
 """What a run is started with: the task, how many of what, how many samples, where the tests run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType

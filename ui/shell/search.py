@@ -1,7 +1,5 @@
 """The field that goes to places by words, the dialog that searches a project, and the lists of both."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fields and rows of a dialog, made from what is said of each setting; and the page for the words of prompts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a new user sees: the page before a project is open, and a tour over the window."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Views mark what they are with the dynamic property `role` instead of carrying co
 stand at the end of resources/themes/window.qss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Labels, buttons and layouts, made the same way everywhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar

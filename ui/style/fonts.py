@@ -1,7 +1,5 @@
 """Which fonts the window uses, and lengths that follow the size of the text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal

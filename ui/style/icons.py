@@ -1,7 +1,5 @@
 """Icons in the colours of the current theme: SVG files of one grey, and whatever else draws itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """What became of a region, as the views tell it apart: by colour, by a mark of its own shape and in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 

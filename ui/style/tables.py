@@ -1,7 +1,5 @@
 """Tables: what flat Qt models have in common, rows of plain cells, our manner of table view, bars and heat in cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

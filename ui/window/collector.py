@@ -4,8 +4,6 @@ A search for reference cycles may destroy what it finds, and runs in whichever t
 must not be destroyed outside of the window's thread: the process could crash. So Python no longer searches by itself.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import time

@@ -1,7 +1,5 @@
 """What can be opened, and what waits for what while it is: the run first, then its project, then models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Searching in every file of the project, and going to a file, a region or a command by words of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

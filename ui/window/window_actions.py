@@ -1,7 +1,5 @@
 """Everything the window can be told to do, as actions with keys; the menu and the list of keys are made from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence

@@ -4,8 +4,6 @@ The list of regions has the window's whole height at the left, since it is what 
 the code share their width with the round trip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 
