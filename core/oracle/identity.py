@@ -102,6 +102,15 @@ class IdentityRun:
             case "exit":
                 self.status = int(values[0])
 
+    def add(self, later: IdentityRun) -> None:
+        """Take over what a later run of some of the tests came to."""
+        self.outcomes |= later.outcomes
+        self.seconds += later.seconds
+        for path, by_test in later.lines.items():
+            self.lines[path] = [*self.lines.get(path, ()), *by_test]
+        for path, lines in later.import_lines.items():
+            self.import_lines[path] = self.import_lines.get(path, frozenset()) | lines
+
     def _test(self, node_id: str, outcome: str, seconds: float, message: str) -> None:
         """Keep a result; a node id met twice keeps its worse outcome."""
         known = self.outcomes.get(node_id)

@@ -199,6 +199,8 @@ class SuiteRun:
                 names = ", ".join(self._below(opened))
                 self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
                 plan = plan.with_writable(opened)
+                if forked and self._trace_refused(plan, run, progress):
+                    return Traced(run, opened, forked, endless)
             except EndlessTest as found:
                 if found.test is None or len(endless) == MOST_ENDLESS:
                     raise
@@ -207,6 +209,20 @@ class SuiteRun:
                 endless[found.test] = f"{kind} within {seconds:.0f} s"
                 self._notice(f"{found.test} {endless[found.test]}: left out with all that its file tests.")
                 plan = ready_plan(plan, [file_of(found.test)])
+
+    def _trace_refused(self, plan: SessionPlan, run: IdentityRun, progress: Report) -> bool:
+        """Add to a traced run what tests that failed in it do where they may write; False where that cannot be told."""
+        if (former := self.take_collected()) is not None:
+            former.close()
+        with suppress(TargetError, ProjectError), ExitStack() as unless_kept:
+            zygote = self._runner.start(plan.with_config(collect=True, trace=True), progress)
+            unless_kept.callback(zygote.close)
+            if not zygote.greeting["trouble"]:
+                run.add(self._runner.run(zygote, TRACING, progress, trace=True, tests=_failing(run), **self._bounds()))
+                self._collected = zygote
+                unless_kept.pop_all()
+                return True
+        return False
 
     def _forecasting(self, progress: Report) -> Report:
         """Return what says, some seconds into a long traced run, how long all of it will take."""

@@ -667,6 +667,29 @@ def test_code_stays():
 """
 
 
+def test_only_tests_that_were_refused_to_write_are_traced_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = (
+        "import pytest, thing\n\n\n@pytest.mark.parametrize('n', range(30))\ndef test_plain(n): assert thing.one()\n"
+    )
+    files = {"thing.py": "def one():\n    return 1\n", "tests/test_write.py": WRITER, "tests/test_plain.py": plain}
+    codebase, asked, usual = open_codebase(write(tmp_path, files)), list[int | None](), IdentityRunner.run
+
+    def counted(self: IdentityRunner, zygote: Zygote, stage: str, progress: Report, **request: Any) -> IdentityRun:
+        asked.append(len(request["tests"]) if "tests" in request else None)
+        return usual(self, zygote, stage, progress, **request)
+
+    monkeypatch.setattr(IdentityRunner, "run", counted)
+    oracle = open_oracle(codebase, OracleSettings(sandbox="bubblewrap", cache=False), print)
+    assert isinstance(oracle, LearnsLater)
+    suite = oracle.begin(lambda *_: None)
+    oracle.close()
+    assert asked == [None, 4] and len(suite.tests) == 33 and len(suite.excluded) == 1
+    covering = suite.coverage.lines["thing.py"][2]
+    assert {suite.coverage.tests[place] for place in covering} == {test.node_id for test in suite.tests}
+
+
 @pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
 def test_tests_make_files_and_change_data_of_the_project_that_nobody_else_sees(
     tmp_path: Path, opening: Open, sandbox: str, request: pytest.FixtureRequest
