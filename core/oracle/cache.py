@@ -1,7 +1,5 @@
 """What is kept of a project: verdicts in memory, and between openings what was learned, by all it depends on."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -25,10 +23,8 @@ from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
-CHARACTERS = 32 << 20
-"""Of all outputs and messages kept."""
-EACH = 1 << 10
-"""What a verdict counts beside its texts."""
+CHARACTERS = 32 << 20  # of all outputs and messages kept
+EACH = 1 << 10  # what a verdict counts beside its texts
 
 
 class VerdictCache:
@@ -68,16 +64,14 @@ def size(verdict: Verdict) -> int:
     return EACH + len(verdict.output) + len(verdict.detail) + texts + EACH // 4 * len(verdict.tests)
 
 
-WHOLE_FILE = 4 << 20
-"""Bytes up to which a file counts by its content; beyond, by size and time of change."""
+WHOLE_FILE = 4 << 20  # bytes up to which a file counts by its content; beyond, by size and time of change
 
 _SKIPPED_WORDS = """
 .git .hg .svn .tox .nox node_modules __pycache__ .mypy_cache .ruff_cache .pytest_cache .hypothesis .idea
 .vscode htmlcov
 """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
-_CLAIM = re.compile(r".+\.run\d+\.lock")
-"""The lock files that the store puts beside a database."""
+_CLAIM = re.compile(r".+\.run\d+\.lock")  # the lock files that the store puts beside a database
 _SETTINGS = ("identity_runs", "repeat_seconds", "memory_mib", "processes", "scratch_mib", "suite_timeout")
 
 
@@ -148,8 +142,7 @@ def _is_ours(content: bytes) -> bool:
     return content.startswith(b"SQLite format 3\0") and content[68:72] == b"RTCI"
 
 
-KEPT = 50
-"""Baselines that stay; the oldest go first."""
+KEPT = 50  # baselines that stay; the oldest go first
 
 
 def cache_folder() -> Path:

@@ -1,7 +1,5 @@
 """What a project requires, whether an interpreter has it, and an environment made with it on the user's request."""
 
-from __future__ import annotations
-
 import configparser
 import hashlib
 import json
@@ -32,8 +30,7 @@ from rtc_inspector.core.oracle.interpreter import Interpreter, describe, find_in
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.waiting import Poll, no_poll, wait_for
 
-LAYOUT = 1
-"""Part of every key: raised when environments are made in another way."""
+LAYOUT = 1  # part of every key: raised when environments are made in another way
 
 OF_TESTS = ("test", "tests", "testing")
 OF_DEVELOPERS = ("dev", "develop", "development")
@@ -46,31 +43,20 @@ _NESTED = re.compile(r"(?:-r|--requirement)[\s=]+(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What to install.
+    """What to install."""
 
-    Attributes:
-        lines: as pip reads them, sorted, each once.
-        sources: files they were found in, for people.
-        left_out: what is not a name with versions, as it stood.
-    """
-
-    lines: tuple[str, ...]
-    sources: tuple[str, ...]
-    left_out: tuple[str, ...]
+    lines: tuple[str, ...]  # as pip reads them, sorted, each once
+    sources: tuple[str, ...]  # files they were found in, for people
+    left_out: tuple[str, ...]  # what is not a name with versions, as it stood
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """What to install, and where from.
-
-    Attributes:
-        wheels: a folder, used without network; None asks the index that pip is set up for.
-        python: of the image, where one is built.
-    """
+    """What to install, and where from."""
 
     wanted: Requirements
-    wheels: Path | None
-    python: str = "python3"
+    wheels: Path | None  # a folder, used without network; None asks the index that pip is set up for
+    python: str = "python3"  # of the image, where one is built
 
     def key(self, *base: str) -> str:
         """Return a key of all that an environment made on `base` holds.
@@ -217,8 +203,7 @@ def _texts(values: object) -> Iterator[str]:
 
 
 PATIENCE = 1800.0
-KEPT_SECONDS = 90 * 24 * 3600
-"""Environments that were not used for so long go."""
+KEPT_SECONDS = 90 * 24 * 3600  # environments that were not used for so long go
 _DONE = "rtc-inspector.json"
 
 Notice = Callable[[str], None]
@@ -325,10 +310,8 @@ def _sweep(folder: Path, used: Path) -> None:
                 old.with_suffix(".lock").unlink(missing_ok=True)
 
 
-NAMED = 6
-"""Requirements that a sentence names; of more it gives the number."""
-Versions = Mapping[str, Sequence[str]]
-"""Versions there are, by normalised name."""
+NAMED = 6  # requirements that a sentence names; of more it gives the number
+Versions = Mapping[str, Sequence[str]]  # versions there are, by normalised name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Open the oracle of a project: interpreter, sandbox, plan and cache put together."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

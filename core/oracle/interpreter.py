@@ -1,7 +1,5 @@
 """The target's interpreter: which one, and what it needs to be seen of the file system."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -39,21 +37,14 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python that can run the target's tests.
+    """A Python that can run the target's tests."""
 
-    Attributes:
-        executable: as the user or the virtual environment names it; links are not resolved.
-        tag: the cache tag, e.g. `cpython-311`: extension modules fit when it is equal.
-        editable: folders and files that .pth files and editable installs lead to.
-        readonly: everything a sandbox must show for it to start.
-    """
-
-    executable: Path
+    executable: Path  # as the user or the virtual environment names it; links are not resolved
     version: tuple[int, int, int]
-    tag: str
+    tag: str  # the cache tag, e.g. `cpython-311`: extension modules fit when it is equal
     site_folders: tuple[Path, ...]
-    editable: tuple[Path, ...]
-    readonly: tuple[Path, ...]
+    editable: tuple[Path, ...]  # folders and files that .pth files and editable installs lead to
+    readonly: tuple[Path, ...]  # everything a sandbox must show for it to start
 
     @property
     def version_text(self) -> str:

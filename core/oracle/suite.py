@@ -1,7 +1,5 @@
 """Learn the unmodified project: what can be trusted, what it covers, how it may be judged."""
 
-from __future__ import annotations
-
 import os
 import re
 import time
@@ -35,8 +33,7 @@ from rtc_inspector.core.types import CoverageMap, Report, Suite, TestCase
 
 EACH_SECONDS, MOST_ENDLESS = 30.0, 20
 """What one test of a benchmark may take while its reference is tried, and how many may take longer."""
-IMPORT_SECONDS = 60.0
-"""What importing one test file may take, with all that it imports."""
+IMPORT_SECONDS = 60.0  # what importing one test file may take, with all that it imports
 TRACING = "learning the tests: which lines they run"
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
@@ -73,28 +70,20 @@ def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
 
 STEADY, STEADY_TRIES = 2, 3
 """How often tests must pass in the project's own order after the first time; and tries, each without what failed."""
-FORECAST_AFTER = 5.0
-"""Seconds of a traced run after which it is said how long it will take, where that much is left."""
-UNKNOWN_SECONDS = 1.0
-"""What a test is taken to need of which nothing is known, so that its limit is a multiple of that."""
+FORECAST_AFTER = 5.0  # seconds of a traced run after which it is said how long it will take, where that much is left
+UNKNOWN_SECONDS = 1.0  # what a test is taken to need of which nothing is known, so that its limit is a multiple of that
 MISSING = ("missing", 0.0, "")
-MOST_FRESH_ONLY = 0.2
-"""Share of tests that may need fresh imports before the collected suite is given up."""
+MOST_FRESH_ONLY = 0.2  # share of tests that may need fresh imports before the collected suite is given up
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The first run, in the project's own order: which lines each test runs.
-
-    Attributes:
-        opened: folders opened for its tests.
-        forked: whether it was made in a fork of the collected suite, and fresh imports come to the same.
-        endless: tests that do not end, and are left out with their files; with the reason.
-    """
+    """The first run, in the project's own order: which lines each test runs."""
 
     run: IdentityRun
-    opened: tuple[Path, ...] = ()
-    forked: bool = False
+    opened: tuple[Path, ...] = ()  # folders opened for its tests
+    forked: bool = False  # whether it was made in a fork of the collected suite, and fresh imports come to the same
+    # tests that do not end, and are left out with their files; with the reason
     endless: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -109,29 +98,19 @@ class _Forked:
 
 @dataclass(frozen=True, slots=True)
 class _Untraced:
-    """What the runs without a tracer showed.
+    """What the runs without a tracer showed."""
 
-    Attributes:
-        plain: in fresh processes; the first of all tests, later ones of `again` alone.
-        again: the tests that are fast enough to be run again and again.
-        plan: for further processes: broken test files left out, foreign modules imported beforehand.
-    """
-
-    plain: list[IdentityRun]
-    again: list[str]
-    plan: SessionPlan
+    plain: list[IdentityRun]  # in fresh processes; the first of all tests, later ones of `again` alone
+    again: list[str]  # the tests that are fast enough to be run again and again
+    plan: SessionPlan  # for further processes: broken test files left out, foreign modules imported beforehand
     forked: _Forked
 
 
 @dataclass(frozen=True, slots=True)
 class _InOrder:
-    """What runs in the project's own order showed of tests that fail in others.
+    """What runs in the project's own order showed of tests that fail in others."""
 
-    Attributes:
-        kept: those that passed in each of them.
-    """
-
-    kept: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()  # those that passed in each of them
     chains: tuple[Chain, ...] = ()
     runs: tuple[IdentityRun, ...] = ()
 

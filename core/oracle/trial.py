@@ -1,7 +1,5 @@
 """What is to be run: a text under tests, those first that are likely to notice a change."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,26 +16,17 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One thing to run: a candidate (None: the project as it is) under tests.
-
-    Attributes:
-        whole: collect every file, not those of the tests alone.
-        in_order: run the tests as they stand here, in a fresh process.
-        lean: judge by what one run of the suite showed, see `Worker`.
-        rest: run in the same process after `tests` have passed, where that serves; else left out.
-        slack: times its limits that it may take.
-        again: a second run of what was run before, whose results may differ.
-    """
+    """One thing to run: a candidate (None: the project as it is) under tests."""
 
     candidate: Candidate | None
     tests: tuple[str, ...]
     every_test: bool = False
-    whole: bool = False
-    rest: tuple[str, ...] = ()
-    in_order: bool = False
-    lean: bool = False
-    again: bool = False
-    slack: float = 1.0
+    whole: bool = False  # collect every file, not those of the tests alone
+    rest: tuple[str, ...] = ()  # run in the same process after `tests` have passed, where that serves; else left out
+    in_order: bool = False  # run the tests as they stand here, in a fresh process
+    lean: bool = False  # judge by what one run of the suite showed, see `Worker`
+    again: bool = False  # a second run of what was run before, whose results may differ
+    slack: float = 1.0  # times its limits that it may take
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
         """Return the request as the zygote wants it: each stage is run when those before it have passed."""
@@ -68,15 +57,11 @@ def lines_of(change: Change) -> tuple[int, int]:
     return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1
 
 
-NEAR = 12
-"""Lines between a region and code that counts as close to it."""
+NEAR = 12  # lines between a region and code that counts as close to it
 WORD = re.compile(r"\w+")
-LIKELY = 0.3
-"""Share of the tests that are worth asking before it is known what covers a candidate."""
-AROUND = 0.001
-"""Seconds that pytest takes around each test."""
-FIRST = 24
-"""How many of the tests decide which file is collected first."""
+LIKELY = 0.3  # share of the tests that are worth asking before it is known what covers a candidate
+AROUND = 0.001  # seconds that pytest takes around each test
+FIRST = 24  # how many of the tests decide which file is collected first
 DEFINITION = re.compile(r"([ \t]*)(?:class|(?:async )?def)\s+(\w+)")
 _NAMED, _NEAR, _SAME_FILE, _ELSEWHERE = range(4)
 

@@ -1,7 +1,5 @@
 """One judge: its zygotes, the retry after trouble of ours, and the probe after trouble of the candidate's."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,19 +18,14 @@ from rtc_inspector.core.types import NEAR_LIMIT, Outcome, Verdict
 
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
-MOST_ENDINGS = 4
-"""Tests that may each end the process of one candidate; what is left then counts as missing."""
+MOST_ENDINGS = 4  # tests that may each end the process of one candidate; what is left then counts as missing
 PROBE_TESTS = 3
 PATIENCE = 60.0
 """Seconds that the unmodified project may take beyond its limits: it is slower where the machine is busy."""
-RETRIES = 3
-"""How often a candidate may be judged again because the unmodified project needs longer too."""
-NOTABLE = 1.0
-"""Seconds more that are worth another run."""
-LONGEST_DOUBLE = 20.0
-"""Seconds up to which twice a limit is waited for, to see whether a time-out was a near thing."""
-STAGED_SECONDS = 2.0
-"""What trying out stages may take of tests."""
+RETRIES = 3  # how often a candidate may be judged again because the unmodified project needs longer too
+NOTABLE = 1.0  # seconds more that are worth another run
+LONGEST_DOUBLE = 20.0  # seconds up to which twice a limit is waited for, to see whether a time-out was a near thing
+STAGED_SECONDS = 2.0  # what trying out stages may take of tests
 
 
 class Session(Enum):

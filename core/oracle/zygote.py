@@ -1,7 +1,5 @@
 """The host's end of a warm process in a sandbox."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -16,10 +14,8 @@ from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.waiting import Poll, no_poll, wait_for
 
 START_PATIENCE = 60.0
-MARGIN = 10.0
-"""Seconds beyond a request's own limit after which the process itself is taken for dead."""
-AWAY = 20.0
-"""Seconds that an engine may be away: one that was restarted is back within that."""
+MARGIN = 10.0  # seconds beyond a request's own limit after which the process itself is taken for dead
+AWAY = 20.0  # seconds that an engine may be away: one that was restarted is back within that
 RETRY = 0.25
 KILLED = 128 + platform.KILL
 """The status of a process that was killed from outside, which nobody but the system does while it is waited for."""

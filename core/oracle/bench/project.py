@@ -1,7 +1,5 @@
 """A benchmark written as a project with tests of its own, so that the oracle of projects judges it."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -18,8 +16,7 @@ from platformdirs import user_cache_path
 from rtc_inspector.core.syntax import parse
 from rtc_inspector.core.types import Problem, Span
 
-MOST_TESTS = 100
-"""Of one problem whose tests are inputs only: more inputs share tests."""
+MOST_TESTS = 100  # of one problem whose tests are inputs only: more inputs share tests
 CANDIDATE = "candidate"
 
 
@@ -161,10 +158,8 @@ def _input_bodies(problem: Problem) -> Iterator[str]:
         yield "\n".join(asserts)
 
 
-VERSION = 1
-"""Of what the tests of a problem are; a run is resumed on the same only."""
-KEPT = 20
-"""Generated projects that stay; the oldest go first."""
+VERSION = 1  # of what the tests of a problem are; a run is resumed on the same only
+KEPT = 20  # generated projects that stay; the oldest go first
 _INSIDE = Path(__file__).parent / "inside"
 _RECORDING = _INSIDE / "rtc_recording.py"
 _CELLS = _INSIDE / "rtc_cells.py"
@@ -345,8 +340,7 @@ _NAME_TEST = """
 def test_{number:03}_{name}(record_property):
     rtc_cells.check_name(ran(), {name!r}, {later!r}, record_property)
 """
-CELL_MARK = "\n\n\n# %%\n"
-"""Between the cells before and the cell."""
+CELL_MARK = "\n\n\n# %%\n"  # between the cells before and the cell
 
 
 @dataclass(frozen=True, slots=True)

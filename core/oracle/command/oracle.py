@@ -1,7 +1,5 @@
 """The oracle of a project in any language: its own test command, run in a sandbox."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import queue
@@ -61,31 +59,22 @@ from rtc_inspector.core.types import (
 
 INSIDE = Path(__file__).with_name("inside.py")
 KEPT = 50
-ROOM_MIB = 1024
-"""Beside `--scratch`: for the copy of the tree and what builds keep."""
-THREADS = 4
-"""Times `OracleSettings.processes`: the runtimes of these languages start a dozen threads each, which count."""
-MOST_UNITS = 400
-"""Test files or packages that are learned one by one; beyond it every candidate runs the whole command."""
-CHEAP = 0.2
-"""Share of the whole command below which covering tests are asked before it."""
+ROOM_MIB = 1024  # beside `--scratch`: for the copy of the tree and what builds keep
+THREADS = 4  # times `OracleSettings.processes`: the runtimes of these languages start a dozen threads each, which count
+MOST_UNITS = 400  # test files or packages that are learned one by one; beyond it every candidate runs the whole command
+CHEAP = 0.2  # share of the whole command below which covering tests are asked before it
 Counts = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What is known of the untouched project; kept between openings.
-
-    Attributes:
-        units: by test file or package; empty where none can be chosen.
-        extra: seconds of a first build, beyond what the tests take.
-    """
+    """What is known of the untouched project; kept between openings."""
 
     whole: Expected
-    units: Mapping[str, Expected]
+    units: Mapping[str, Expected]  # by test file or package; empty where none can be chosen
     excluded: Mapping[str, str]
     lines: Mapping[str, Counts]
-    extra: float
+    extra: float  # seconds of a first build, beyond what the tests take
 
 
 @dataclass
@@ -131,8 +120,7 @@ class CommandOracle:
         go_mod = self._root / "go.mod"
         about = go_mod.read_text(encoding="utf-8", errors="replace") if go_mod.is_file() else ""
         module = re.search(r"^module\s+\"?([^\s\"]+)", about, re.MULTILINE)
-        self._module = module[1] if module else ""
-        """What Go calls the project."""
+        self._module = module[1] if module else ""  # what Go calls the project
         self._test_files = {file.path for file in codebase.files if file.is_test}
         self.cpu_seconds = 0.0
 

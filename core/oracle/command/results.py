@@ -1,7 +1,5 @@
 """What a test command says of its tests: read from a report file or from what it printed."""
 
-from __future__ import annotations
-
 import json
 import re
 import textwrap
@@ -13,8 +11,7 @@ from rtc_inspector.core.types import TestResult
 
 NAMED = ("junit", "json", "go-json", "tap", "cargo")
 """Forms that tell of each test by its name; of others only counts are known, as far as they are printed."""
-_MOST = 4000
-"""Characters of a message that are kept."""
+_MOST = 4000  # characters of a message that are kept
 
 
 def read_results(form: str, out: str, err: str, reports: Sequence[str]) -> tuple[TestResult, ...]:

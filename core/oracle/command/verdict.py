@@ -1,7 +1,5 @@
 """From what a command printed, reported and left to an outcome."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -14,8 +12,7 @@ from rtc_inspector.core.oracle.verdicts import headline
 from rtc_inspector.core.types import Outcome, TestResult, counted_tests
 
 _NO_BUILD = re.compile(r"\[(?:build|setup) failed\]|error: could not compile|error TS\d+:")
-COMPILED = ("go-json", "cargo")
-"""Forms of tools that build before any test runs."""
+COMPILED = ("go-json", "cargo")  # forms of tools that build before any test runs
 _MEMORY = re.compile(
     r"heap out of memory|fatal error: (?:runtime: )?out of memory|memory allocation of \d+ bytes failed"
     r"|signal: '?(?:SIGKILL|killed)"
@@ -28,15 +25,10 @@ _COMPLAINT = re.compile(r"^.*(?:error(?:\[\w+\])?:|error TS\d+|^\S+\.\w+:\d+:\d+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the untouched project gave for some tests.
+    """What the untouched project gave for some tests."""
 
-    Attributes:
-        passed: how often each name passed; empty where no names are told.
-        printed: how many passed by what the runner printed; None where it prints no number.
-    """
-
-    passed: Mapping[str, int]
-    printed: int | None
+    passed: Mapping[str, int]  # how often each name passed; empty where no names are told
+    printed: int | None  # how many passed by what the runner printed; None where it prints no number
     status: int
     seconds: float
 
@@ -52,8 +44,7 @@ class Ran:
 
     reply: Mapping[str, Any]
     results: tuple[TestResult, ...] = ()
-    problem: str = ""
-    """Why results could not be read."""
+    problem: str = ""  # why results could not be read
 
     @property
     def last(self) -> Mapping[str, Any]:

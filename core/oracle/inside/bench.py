@@ -36,8 +36,7 @@ Yield YieldFrom Compare Call keyword FormattedValue JoinedStr Constant Attribute
 Slice Index ExtSlice And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd
 FloorDiv Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn
 """
-NODES = frozenset(_NODES.split())
-"""Kinds of nodes that a tree may hold."""
+NODES = frozenset(_NODES.split())  # kinds of nodes that a tree may hold
 
 _BUILTINS = """
 abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format frozenset
@@ -83,11 +82,9 @@ _KINDS += (re.Pattern, type(re.match("", "")))
 # Not `format`: "{0.f_back}".format(...) reaches attributes by a text. It is allowed on a literal that does not.
 ATTRIBUTES = frozenset(name for kind in _KINDS for name in dir(kind) if name[0] != "_") - {"format", "format_map"}
 ATTRIBUTES |= {"__name__", "args", "cache_clear", "cache_info", "close", "digest", "hexdigest", "send", "value"}
-REACHING = re.compile(r"\{[^{}:!]*[.\[]")
-"""A field of a format that looks into its value."""
+REACHING = re.compile(r"\{[^{}:!]*[.\[]")  # a field of a format that looks into its value
 OTHERS = frozenset(dir(builtins)) - BUILTINS
-LONGEST = 50_000
-"""Characters of a program."""
+LONGEST = 50_000  # characters of a program
 SUSPECT = re.compile(
     r"(?m)^\s*(?:class|async|with)\b.*:|\b(?:open|exec|eval|getattr|setattr|globals)\(|\bimport os\b|\.__(?!name__)"
 )
@@ -180,12 +177,9 @@ def _plain(node: ast.Attribute, modules: dict[str, str]) -> bool:
 
 assert sys.platform != "win32"  # inside a sandbox
 
-UNFIT = -1
-"""What a child answers where a program is not for it."""
-FAREWELL = 0.2
-"""Seconds that what a program left in the middle of something may take to end."""
-HELPER = "rtc_recording"
-"""What the tests import of the generated project beside its programs."""
+UNFIT = -1  # what a child answers where a program is not for it
+FAREWELL = 0.2  # seconds that what a program left in the middle of something may take to end
+HELPER = "rtc_recording"  # what the tests import of the generated project beside its programs
 
 
 class Plain:

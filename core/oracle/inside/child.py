@@ -107,8 +107,7 @@ class FrameReader:
 
 SET_DUMPABLE = 4
 SET_CHILD_SUBREAPER = 36
-STOPPED = 97
-"""The status with which a child ends at the first failure, where only a verdict is wanted."""
+STOPPED = 97  # the status with which a child ends at the first failure, where only a verdict is wanted
 
 
 def control(option: int, value: int) -> None:

@@ -11,8 +11,7 @@ from typing import Any, Iterator
 
 from .screening import LINE
 
-FUTURES = 0
-"""The bits of `co_flags` that `from __future__` sets."""
+FUTURES = 0  # the bits of `co_flags` that `from __future__` sets
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
 

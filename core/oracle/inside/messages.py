@@ -26,8 +26,7 @@ SIGNATURE = "rtc_signature"
 """Under this name a test leaves what the code it called gave: `record_property("rtc_signature", "value 3")`."""
 SIGNATURE_LIMIT = 16_000
 PLUGGY = re.compile(r"pluggy\.\w+").fullmatch
-Part = Tuple[List[str], List[str]]
-"""Frames, each with its lines of code; and the lines that name the exception."""
+Part = Tuple[List[str], List[str]]  # frames, each with its lines of code; and the lines that name the exception
 
 
 def read_framework() -> None:

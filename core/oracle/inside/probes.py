@@ -19,8 +19,7 @@ import pytest
 
 from .child import Send
 
-Lines = DefaultDict[str, Set[int]]
-"""Lines that ran, by file."""
+Lines = DefaultDict[str, Set[int]]  # lines that ran, by file
 
 IN_FUNCTION, AT_IMPORT = "\0rtc function", "\0rtc module"
 """Constants in whose places the functions that record a line are put, once the code is compiled."""

@@ -8,11 +8,9 @@ import re
 import stat
 from typing import Tuple
 
-MOST_BYTES = 16 << 20
-"""Of files that were there at the start, to be kept in memory."""
+MOST_BYTES = 16 << 20  # of files that were there at the start, to be kept in memory
 
-Entry = Tuple[str, int, bytes]
-"""Path, mode, and the bytes of a file or the target of a link."""
+Entry = Tuple[str, int, bytes]  # path, mode, and the bytes of a file or the target of a link
 
 
 class Scratch:

@@ -27,8 +27,7 @@ from .reporter import Reporter, Stages, Witness
 from .sources import install
 from .tampering import Places, hear_audit, hide, snapshot
 
-PATTERN = "test*.py"
-"""What unittest looks for by itself."""
+PATTERN = "test*.py"  # what unittest looks for by itself
 
 
 class LoadTests:

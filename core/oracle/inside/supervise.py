@@ -23,12 +23,10 @@ EACH_BYTES, EACH_FAILURE_BYTES = 1 << 10, 8 << 10
 A suite can have tens of thousands of tests.
 """
 MOST_BYTES = 128 << 20
-TRACE_BYTES = 1 << 30
-"""Of the unmodified project."""
+TRACE_BYTES = 1 << 30  # of the unmodified project
 
 PATIENCE = 5.0
-GRACE = 0.2
-"""Seconds in which processes that are about to end may do so."""
+GRACE = 0.2  # seconds in which processes that are about to end may do so
 
 Body = Callable[[int, int, str, int], None]
 """Called in a child with the descriptor to report on, the one to print to, a nonce, and one that requests come by."""

@@ -18,14 +18,12 @@ from typing import Any
 
 from .child import Send
 
-READS = "reads "
-"""How events begin that are held against a candidate."""
+READS = "reads "  # how events begin that are held against a candidate
 DATA = READS + "data of tests"
 PROGRAMS = frozenset(["subprocess.Popen", "os.posix_spawn", "os.system", "os.exec"])
 SIGNALS = frozenset(["os.kill", "os.killpg", "signal.pthread_kill"])
 QUOTING = ("traceback.py", "warnings.py", "rewrite.py")
-SETTING = "object.__setattr__"
-"""What is heard where the code of a function is set, or the bases of a class."""
+SETTING = "object.__setattr__"  # what is heard where the code of a function is set, or the bases of a class
 PATCHING = frozenset([SETTING, "ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.call_function"])
 OPENING = ("open", "os.symlink", "os.link")
 TEST_FOLDERS = frozenset(["test", "tests", "testing"])
@@ -140,10 +138,8 @@ INSTALLED = ("site-packages", "dist-packages")
 PYTESTS = frozenset(["pdb.set_trace", "sys.unraisablehook", "threading.excepthook", "warnings._showwarnmsg_impl"])
 """What pytest replaces by itself while it runs."""
 CODE_OF, IS_NOT = operator.attrgetter("__code__"), operator.is_not
-HEAP = 1 << 9
-"""Among the flags of a class: it was made by a `class` statement, or as one."""
-GRACE = 0.2
-"""Seconds that threads have to end, once the tests have."""
+HEAP = 1 << 9  # among the flags of a class: it was made by a `class` statement, or as one
+GRACE = 0.2  # seconds that threads have to end, once the tests have
 
 
 class _Owner:

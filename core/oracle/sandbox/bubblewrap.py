@@ -163,8 +163,7 @@ class Scopes:
         return ControlGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
 
 
-GroupMaker = FileGroups | Scopes
-"""A way to make groups: `make(limits)` gives a new one, or raises OSError."""
+GroupMaker = FileGroups | Scopes  # a way to make groups: `make(limits)` gives a new one, or raises OSError
 
 
 def group_maker() -> GroupMaker | None:

@@ -46,8 +46,7 @@ from rtc_inspector.core.oracle.sandbox.protocol import ALL, Claim, Launch, Proce
 from rtc_inspector.core.waiting import Poll, in_thread, no_poll, result_of
 
 Step = TypeVar("Step")
-FAILURES = (DockerException, requests.RequestException, OSError)
-"""What a call to an engine may raise."""
+FAILURES = (DockerException, requests.RequestException, OSError)  # what a call to an engine may raise
 
 # How long an engine may take for one call; importing an image is the slowest.
 CALL_TIMEOUT = 120
@@ -368,8 +367,7 @@ def each_step(steps: Callable[[], Iterator[Step]], poll: Poll) -> Iterator[Step]
         del taken
 
 
-LABEL = "rtc-inspector"
-"""Key of the label on every container of ours; its value says whose it is."""
+LABEL = "rtc-inspector"  # key of the label on every container of ours; its value says whose it is
 
 
 def create_container(
@@ -485,11 +483,9 @@ def _abandoned(mark: str) -> bool:
     return where == platform.host_mark() and pid.isdigit() and platform.start_of(pid) != started
 
 
-GRACE = 5.0
-"""Seconds a killed container may take to go."""
+GRACE = 5.0  # seconds a killed container may take to go
 
-ENGINE_LOST = 255
-"""Exit status when the engine went away, or could not say how the container ended."""
+ENGINE_LOST = 255  # exit status when the engine went away, or could not say how the container ended
 
 
 class StdinSocket(io.RawIOBase):

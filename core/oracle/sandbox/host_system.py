@@ -168,8 +168,7 @@ def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
 
 
 MOST_ENTRIES = 200
-MOST_BYTES = 1 << 20
-"""Of the files of a folder that are copied."""
+MOST_BYTES = 1 << 20  # of the files of a folder that are copied
 CODE = frozenset([".py", ".pyi", ".pyc", ".pyd", ".so", ".pth", ".cfg", ".ini", ".toml"])
 """Endings of files that decide what runs: those are never a copy that can be changed."""
 

@@ -40,11 +40,9 @@ class Process(ABC):
     A thread of its own watches it: that sets `_status`, then `_ended`, and adds to `_tail` meanwhile.
     """
 
-    stdin: BinaryIO
-    """Unbuffered; has `fileno()`."""
+    stdin: BinaryIO  # unbuffered; has `fileno()`
 
-    stdout: BinaryIO
-    """Unbuffered; `fileno()` works with select and poll."""
+    stdout: BinaryIO  # unbuffered; `fileno()` works with select and poll
 
     def __init__(self, status: int) -> None:
         """`status`: what is said of its end as long as nobody knows better."""
@@ -162,8 +160,7 @@ class LocalProcess(Process):
         self._keeper.join(GRACE)
 
 
-THREAD_MIB = 72
-"""Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""
+THREAD_MIB = 72  # address space a thread reserves under glibc: an arena of 64 MiB, and its stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,55 +179,38 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start inside.
-
-    Attributes:
-        readonly: host files and folders visible read-only at the same path inside.
-        environment: the whole environment inside; nothing of the host's is added.
-        writable: folders inside readonly ones in which new files can be made; code that they hold cannot be changed.
-    """
+    """What to start inside."""
 
     argv: tuple[str, ...]
     cwd: str
-    readonly: tuple[Path, ...]
-    environment: Mapping[str, str]
+    readonly: tuple[Path, ...]  # host files and folders visible read-only at the same path inside
+    environment: Mapping[str, str]  # the whole environment inside; nothing of the host's is added
     limits: Limits
+    # folders inside readonly ones in which new files can be made; code that they hold cannot be changed
     writable: tuple[Path, ...] = ()
 
 
 class Claim(StrEnum):
     """A promise about everything that runs inside; the conformance tests hold a sandbox to exactly those it makes."""
 
-    NO_NETWORK = "no-network"
-    """No address can be reached and no name resolved; loopback is its own."""
-    READ_ONLY = "read-only"
-    """Nothing can be written but the scratch space."""
-    PRIVATE_FILES = "private-files"
-    """Host files outside of `Launch.readonly` and the system folders cannot be read."""
-    CLEAN_ENVIRONMENT = "clean-environment"
-    """No variable of the host's is seen, in no process inside."""
-    BOUNDED_SCRATCH = "bounded-scratch"
-    """The scratch space cannot outgrow its limit."""
-    BOUNDED_PROCESSES = "bounded-processes"
-    """A fork bomb stops at the limit."""
-    BOUNDED_MEMORY = "bounded-memory"
-    """All processes together stay within the limit."""
+    NO_NETWORK = "no-network"  # no address can be reached and no name resolved; loopback is its own
+    READ_ONLY = "read-only"  # nothing can be written but the scratch space
+    PRIVATE_FILES = "private-files"  # host files outside of `Launch.readonly` and the system folders cannot be read
+    CLEAN_ENVIRONMENT = "clean-environment"  # no variable of the host's is seen, in no process inside
+    BOUNDED_SCRATCH = "bounded-scratch"  # the scratch space cannot outgrow its limit
+    BOUNDED_PROCESSES = "bounded-processes"  # a fork bomb stops at the limit
+    BOUNDED_MEMORY = "bounded-memory"  # all processes together stay within the limit
     BOUNDED_MEMORY_EACH = "bounded-memory-each"
     """The address space of any one process stays within the limit; that stops accidents, not a hostile program."""
-    OWN_PROCESSES = "own-processes"
-    """Only processes inside are seen in /proc, and the launched program is PID 1."""
-    UNPRIVILEGED = "unprivileged"
-    """Not root, no capabilities, and no program that would give any."""
+    OWN_PROCESSES = "own-processes"  # only processes inside are seen in /proc, and the launched program is PID 1
+    UNPRIVILEGED = "unprivileged"  # not root, no capabilities, and no program that would give any
     NO_NAMESPACES = "no-namespaces"
     """No user namespace can be made inside, where all capabilities would come back for what it holds."""
     OTHERS_OUT_OF_REACH = "others-out-of-reach"
     """No process outside can be signalled, traced or bounded, and the launched program not be ended by its children."""
-    NAMED_ACCOUNT = "named-account"
-    """The user has a name, a group and a home."""
-    WRITABLE_FOLDERS = "writable-folders"
-    """`Launch.writable` takes new files, which go with the process."""
-    ENDS_WHOLE = "ends-whole"
-    """`kill` ends every process, also those that left their session."""
+    NAMED_ACCOUNT = "named-account"  # the user has a name, a group and a home
+    WRITABLE_FOLDERS = "writable-folders"  # `Launch.writable` takes new files, which go with the process
+    ENDS_WHOLE = "ends-whole"  # `kill` ends every process, also those that left their session
 
 
 ALL = frozenset(Claim)
@@ -242,17 +222,13 @@ ISOLATION = ALL - {Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDE
 class Sandbox(Protocol):
     """A way to run untrusted code away from the host."""
 
-    name: str
-    """docker, bubblewrap, landlock or none."""
+    name: str  # docker, bubblewrap, landlock or none
 
-    image_digest: str
-    """Of the container image; empty where there is none."""
+    image_digest: str  # of the container image; empty where there is none
 
-    scratch: str
-    """The writable temporary folder inside, e.g. /tmp."""
+    scratch: str  # the writable temporary folder inside, e.g. /tmp
 
-    claims: frozenset[Claim]
-    """What this sandbox promises on this machine."""
+    claims: frozenset[Claim]  # what this sandbox promises on this machine
 
     @property
     def detail(self) -> str:
