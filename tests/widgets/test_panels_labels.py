@@ -118,7 +118,17 @@ def test_a_note_alone_can_be_undone_and_is_no_label(desk: Desk) -> None:
     assert desk.panel.progress.text() == "0 labelled"
     desk.key(Qt.Key.Key_U)
     assert desk.labels(0) == [("", "odd"), ("", "")]
+    assert desk.panel.note.text() == ""
     assert desk.reader.current_labels(desk.item.run_id) == []
+
+
+def test_a_note_that_is_taken_back_takes_no_label_from_the_count(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_1, Qt.Key.Key_N)
+    QTest.keyClicks(desk.panel.note, "odd")
+    desk.key(Qt.Key.Key_Return, Qt.Key.Key_U)
+    assert desk.panel.progress.text() == "1 labelled"
+    desk.key(Qt.Key.Key_U)
+    assert desk.panel.progress.text() == "0 labelled"
 
 
 def test_several_modes_are_added_and_taken_away_and_the_next_digit_goes_on(desk: Desk) -> None:

@@ -374,6 +374,8 @@ class LabelsPanel(QWidget):
         if before is None:
             return
         self._show_progress()
+        if self._sample is not None and before.sample_id == self._sample.id:
+            self.note.setText(before.note)
         self.label_requested.emit(before)
         self.sample_requested.emit(before.sample_id)
         self.undo.setEnabled(bool(self._session))

@@ -160,7 +160,7 @@ class LabelSession:
     """The labels that one annotator gave on the samples of one queue, the last one first to be undone."""
 
     def __init__(self) -> None:
-        self._before: list[LabelRequest] = []
+        self._before: list[tuple[LabelRequest, bool]] = []  # with whether the pace counts what came after
         self._pace = Pace()
         self._progress = ""
 
@@ -172,15 +172,18 @@ class LabelSession:
         self._progress = f"{done:,} of {total:,} · "
 
     def add(self, given: LabelRequest, own: LabelRow | None, *, counts: bool) -> None:
-        self._before.append(replace(given, mode=own.mode if own else "", note=own.note if own else ""))
+        before = replace(given, mode=own.mode if own else "", note=own.note if own else "")
+        self._before.append((before, counts))
         if counts:
             self._pace.add()
 
     def take_back(self) -> LabelRequest | None:
         if not self._before:
             return None
-        self._pace.take_back()
-        return self._before.pop()
+        before, counted = self._before.pop()
+        if counted:
+            self._pace.take_back()
+        return before
 
     def forget(self) -> None:
         self._before.clear()
