@@ -77,6 +77,14 @@ def test_a_region_gets_its_lost_indentation_back(panel: DiffPanel) -> None:
     assert texts(panel.view.columns.right) == ["    a = 1", "    b = 3"]
 
 
+def test_one_line_stands_where_several_in_its_place_say_that_it_stood(panel: DiffPanel) -> None:
+    panel.set_pair("return a + b", "total = a + b\n    return total", "", "x.py")
+    assert texts(panel.view.columns.left)[-1] == "    return a + b"
+    assert texts(panel.view.columns.right) == ["    total = a + b", "    return total"]
+    panel.set_pair("use(a)", "if a:\n    use(a)", "", "x.py")
+    assert texts(panel.view.columns.right) == ["if a:", "    use(a)"]
+
+
 def test_keys_step_through_changes_of_substance(panel: DiffPanel) -> None:
     show(panel)
     right = panel.view.columns.right

@@ -175,6 +175,7 @@ def test_every_model_of_every_known_server_can_be_run_as_well(
     assert [each.endpoint.model for each in series.models if each.endpoint is not None] == ["small", "large"]
     dialog.models._ask_endpoint = lambda known: SERVER
     dialog.models.add_server.click()
+    assert dialog.cost.text().startswith("For each of 3 runs:")
     again = dialog.settings().series
     assert again is not None and again.models[-1].endpoint == SERVER
     dialog.reject()

@@ -91,6 +91,16 @@ def restored(text: str, indent: str) -> str:
     return text if not text or text[:1].isspace() else indent + text
 
 
+def side_by_side(original: str, candidate: str, region: str | None = None) -> tuple[str, str]:
+    """Return both with the indentation that the region's first line lacks; of `region` None the original is it.
+
+    One line tells nothing of its own: what stands in its place does, where it has more.
+    """
+    region = original if region is None else region
+    indent = lost_indentation(region if "\n" in region.rstrip() else candidate)
+    return restored(original, indent), restored(candidate, indent)
+
+
 def level(texts: Sequence[str]) -> list[str]:
     """Return lines dedented together, the first one with the indentation that it lost."""
     whole = "\n".join(texts)

@@ -13,7 +13,7 @@ from rtc_inspector.core.store.labels import named
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from rtc_inspector.core.types import Form, LabelKind, TestResult
-from rtc_inspector.ui.diff.lines import lost_indentation, restored
+from rtc_inspector.ui.diff.lines import lost_indentation, restored, side_by_side
 from rtc_inspector.ui.diff.rows import EditLines, PairLines, compare, shown_edit
 from rtc_inspector.ui.diff.view import EDIT_TITLES, Columns
 from rtc_inspector.ui.labels.controls import LabelActions, LabelBar, LabelSide, keys_of, name_keys
@@ -520,12 +520,11 @@ class LabelSubject(QWidget):
         if "edit" in self.__dict__:
             self.edit.hide()
         before = item.text
-        indent = lost_indentation(before)
         if words or asked:
-            self.original.show_text(sample.text if asked else restored(before, indent))
+            self.original.show_text(sample.text if asked else restored(before, lost_indentation(before)))
             return
         python = item.path.endswith((".py", ".pyi"))
-        diff = compare(restored(before, indent), restored(sample.text, indent), python=python)
+        diff = compare(*side_by_side(before, sample.text), python=python)
         self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802

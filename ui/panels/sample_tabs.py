@@ -14,7 +14,7 @@ from rtc_inspector.core.metrics.output_match import matches
 from rtc_inspector.core.store.rows import ItemRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Form, TestResult
 from rtc_inspector.ui import presenters
-from rtc_inspector.ui.diff.lines import PAIR, Sides, lost_indentation, restored
+from rtc_inspector.ui.diff.lines import PAIR, Sides, side_by_side
 from rtc_inspector.ui.diff.rows import MOST_CHARACTERS, ShownEdit, shown_edit
 from rtc_inspector.ui.diff.view import EDIT_TITLES, DiffView
 from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState, TextBox
@@ -435,8 +435,8 @@ class DiffPanel(QWidget):
         `first_line`: the file's line on which the original starts. `description` can be shown between the two.
         `sides`: what each text is.
         """
-        indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
-        original, candidate = restored(original, indent), restored(candidate, indent)
+        if max(len(original), len(candidate)) < MOST_CHARACTERS:
+            original, candidate = side_by_side(original, candidate)
         self.view.name_sides(sides)
         self._turn_to(self.view if original or candidate else self._empty)
         self.view.show_pair(original, candidate, title, path, first_line, description)

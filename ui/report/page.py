@@ -22,7 +22,7 @@ from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, ItemRow, SampleRow
 from rtc_inspector.core.types import Estimate, Form, TestResult
 from rtc_inspector.resources import text as resource
-from rtc_inspector.ui.diff.lines import lost_indentation, restored
+from rtc_inspector.ui.diff.lines import side_by_side
 from rtc_inspector.ui.diff.rows import Cell, DiffRow, Kind, compare
 from rtc_inspector.ui.presenters import presenter, provenance, recites, scored_against, sign
 from rtc_inspector.ui.report.svg import drawn
@@ -99,8 +99,7 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int
     sides = presenter(item).sides_of(item, sample, before)
     original = item.text if before is None else before.text
     # A region's text begins at its first statement; both sides get the same indentation back.
-    indent = lost_indentation(item.text)
-    rows = [_row(row) for row in compare(restored(original, indent), restored(sample.text, indent)).rows]
+    rows = [_row(row) for row in compare(*side_by_side(original, sample.text, item.text)).rows]
     if verdict is None:
         return Code("", "muted", "○ Not judged", sample.error, rows, [], 0, sides)
     failed = [_short(test) for test in reader.tests(verdict.id) if test.outcome != "passed"]

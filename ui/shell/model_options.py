@@ -152,8 +152,8 @@ class ModelOptions:
         item = QListWidgetItem(model.label)
         item.setToolTip(model.file or model.label)
         item.setData(Qt.ItemDataRole.UserRole, model)
-        item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
         self.others.addItem(item)
+        item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)  # in the list: it tells of it
 
     def _list_served(self) -> None:
         """Ask the servers: only now, for nothing leaves this machine that nobody asked for."""
