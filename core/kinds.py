@@ -360,7 +360,7 @@ _KINDS = (
         source=Source("problems", "benchmark.file", folder=True, functions=True),
         judged="the outputs under the problem's tests were compared from program to program",
         roles={
-            Role.SOLVE: RoleName("first program", "pl₀", by_round=True),
+            Role.SOLVE: RoleName("first program", "pl0", by_round=True),
             Role.FORWARD: RoleName("description", "nl", Form.TEXT, by_round=True),
             Role.BACKWARD: RoleName("program", "pl", by_round=True),
         },

@@ -105,7 +105,7 @@ def test_the_trace_is_words_and_code_in_turn_and_says_which_pass_lost_the_meanin
     chosen = next(card for card in cards if card.sample.id == link.sample)
     assert "TOM 0.75 to Program 1 (pl1)" in chosen.node.against
     assert [card.node.name for card in cards][:4] == [
-        "Description (nl)", "First program (pl₀)", "Description 1 (nl1)", "Program 1 (pl1)"
+        "Description (nl)", "First program (pl0)", "Description 1 (nl1)", "Program 1 (pl1)"
     ]  # fmt: skip
     words = next(card for card in cards if card.sample.id == chosen.sample.parent_id)
     assert "lost in this description: the second model does not come back (TOM 0.25)" in words.node.remark
