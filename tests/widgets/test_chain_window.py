@@ -82,7 +82,7 @@ def test_a_cell_of_the_grid_opens_both_programs_with_the_tests_that_parted(windo
     wait_until(lambda: "1 of 4 gave something else before" in parts.tests.detail.text())
     view = parts.diff.view
     assert view.title.text() == "program 1 → program 2"
-    assert "return number + 1" in view._pair[0] and "return 7 if number == 5" in view._pair[1]
+    assert "return number + 1" in view._texts[0] and "return 7 if number == 5" in view._texts[1]
     model = parts.tests.table.model()
     first = [model.index(0, column).data() for column in range(model.columnCount())]
     assert first[1] == "test 3 of Own/1" and first[4:] == ["pass", "value 7"]

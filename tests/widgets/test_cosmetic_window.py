@@ -101,7 +101,7 @@ def test_a_click_on_a_cell_opens_the_functions_behind_it_one_after_the_other(win
     view = window.parts.diff.view
     window.parts.tabs.setCurrentWidget(window.parts.diff)
     wait_until(lambda: view.title.text() == "variant 3, rename")
-    assert "price = total" in view._pair[0] and "rename_big = total" in view._pair[1], "the pair stands side by side"
+    assert "price = total" in view._texts[0] and "rename_big = total" in view._texts[1], "the pair stands side by side"
 
 
 def test_keys_go_to_a_cell_and_open_the_function_that_changed_most(window: MainWindow) -> None:
