@@ -15,6 +15,7 @@ from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, noun, task
 from rtc_inspector.core.metrics.metric import metric
+from rtc_inspector.core.settings import EndpointSettings, NamedModel
 from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import OLD_LINE, Form, Span
@@ -382,6 +383,7 @@ _TITLES = {
     "edit": "Edit settings",
     "oracle": "Oracle settings",
     "generation": "Model settings",
+    "series": "Run as well",
     **_SERVERS,
 }
 
@@ -400,6 +402,8 @@ def provenance(run: RunRow) -> Groups:
         """Return what says something to runs of this method; to one that is not known here, everything."""
         return {name: value for name, value in values.items() if kind is None or kind.has(f"{part}{name}")}
 
+    if isinstance(series := config.get("series"), Mapping) and isinstance(listed := series.get("models"), list):
+        config["series"] = {**series, "models": ", ".join(map(_model, listed))}
     parts = {name: own(value, f"{name}.") for name, value in config.items() if isinstance(value, Mapping)}
     flat = {
         f"{noun(run.task)}s" if name == "regions" else name: value  # what is sampled is called by its name
@@ -485,6 +489,14 @@ def _value(value: Any) -> str:
     if isinstance(value, int) and abs(value) >= 100_000:
         return f"{value:,}"
     return str(value) if value != "" else "–"
+
+
+def _model(stored: Any) -> str:
+    """Return a stored model of a series as lists name it."""
+    stored = _mapping(stored)
+    server = _mapping(stored.get("endpoint"))
+    endpoint = EndpointSettings(str(server.get("address", "")), str(server.get("model", ""))) if server else None
+    return NamedModel(str(stored.get("file", "")), endpoint).label
 
 
 def _json(text: str) -> dict[str, Any]:

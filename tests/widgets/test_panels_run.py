@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
+from rtc_inspector.core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.ui.panels.run import RunPanel
 from rtc_inspector.ui.presenters import provenance
 
@@ -54,6 +55,17 @@ def test_provenance_names_the_servers_there_were(stored: StoredRun) -> None:
     server = {"address": "http://127.0.0.1:8080/v1", "model": "coder", "key_variable": "MY_KEY"}
     asked = dict(provenance(replace(stored.run, config_json=json.dumps({"endpoint": server}))))
     assert dict(asked["Server of the forward model"])["key variable"] == "MY_KEY"
+
+
+def test_provenance_names_the_models_of_a_series_as_the_dialog_does(stored: StoredRun) -> None:
+    models = (
+        NamedModel(),
+        NamedModel("/models/Coder.gguf"),
+        NamedModel(endpoint=EndpointSettings("http://h:1/v1", "b")),
+    )
+    config = RunSettings(series=SeriesSettings(models)).to_json()
+    groups = dict(provenance(replace(stored.run, config_json=json.dumps(config))))
+    assert dict(groups["Run as well"])["models"] == "the bundled model, Coder.gguf, b @ h:1/v1"
 
 
 def test_a_damaged_record_of_settings_is_shown_as_far_as_it_goes(stored: StoredRun) -> None:
