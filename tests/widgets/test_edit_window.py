@@ -164,7 +164,7 @@ def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredE
     window.parts.tabs.setCurrentWidget(window.parts.metrics)
     window.browsing.choose(case.items()[0].id)
     wait_until(lambda: window.parts.metrics.table.isVisible())
-    assert window.parts.metrics.as_text().startswith(
+    assert window.parts.metrics.model.as_text().startswith(
         "Sample\tVerdict\tExact\tExact, strict\tEDIT-SIM\tBLEU\tchrF\tOld code\n"
     )
 
