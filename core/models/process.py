@@ -113,6 +113,7 @@ class WorkerProcess:
     def cause(self) -> str:
         """Return how the worker died, for people: its signal or status, and the last line of its log."""
         status = self._process.wait()
+        self._threads[-1].join(1)  # its log is read by a thread, which may come a moment after its end
         how = f"ended by signal {self.ended_by}" if self.ended_by else f"ended with status {status}"
         if self.ended_by == "SIGKILL":
             how += " (killed, perhaps for want of memory)"
