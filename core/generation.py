@@ -50,7 +50,7 @@ def is_plain(messages: Sequence[Message]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where an answer that is written straight into a file ends: before the first line that is not part of it."""
+    """The end of an answer that is written straight into a file: before the first line that is not part of it."""
 
     indentation: str  # white space that every line has at least; blank lines have none
     comment: str = ""  # what every line begins with where all are comments, as in a description; else empty
@@ -70,7 +70,7 @@ class Infill:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked, before its chat template."""
+    """The messages that a model is asked, before its chat template."""
 
     messages: tuple[Message, ...]  # few-shot turns and the question; empty where a gap is to be filled
     truncated: bool = False  # whole statements of the file were left out to fit the context window
@@ -123,7 +123,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a run records of a model: enough to know it again."""
+    """The record of a model in a run: enough to know it again."""
 
     name: str
     path: str = ""  # the file, or the address of an endpoint
@@ -222,7 +222,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVector:
-    """What a text means, as one vector."""
+    """The meaning of a text, as one vector."""
 
     values: NDArray[float32]  # of length 1, shape (n,)
     truncated: bool = False  # the text was longer than the model's window, and cut
@@ -230,7 +230,7 @@ class SentenceVector:
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """What each token of a text means in its place."""
+    """The meaning of each token of a text in its place, as vectors."""
 
     tokens: tuple[str, ...]  # their texts; the model's own marks at both ends are left out
     values: NDArray[float32]  # as the model gives them, shape (tokens, n)

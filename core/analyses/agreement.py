@@ -130,7 +130,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What `measure` finds."""
+    """The result of `measure`."""
 
     annotators: tuple[tuple[str, int], ...]  # with the number of samples each has labelled, by name
     coefficient: str  # KAPPA for two annotators, ALPHA for more; empty for fewer

@@ -122,7 +122,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
 
 @dataclass(frozen=True)
 class View:
-    """Which two axes are shown, of which tasks, in which form."""
+    """The choice of two axes, tasks and form that is shown."""
 
     rows: str
     columns: str

@@ -28,7 +28,7 @@ Values = Mapping[str, Mapping[str, float]]  # by an item's key: its measures
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a model stands among others."""
+    """The place of a model among others."""
 
     name: str
     mean: Estimate  # with the interval that holds together with those of the others

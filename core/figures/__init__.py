@@ -161,7 +161,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a figure is called: `name` for scripts (`running`), `title` for people, `short` for a switch."""
+    """The names of a figure: `name` for scripts (`running`), `title` for people, `short` for a switch."""
 
     name: str
     title: str
@@ -170,7 +170,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Titled:
-    """What all figures have. `note`: a sentence below it: what it means, or why a value is missing."""
+    """The part that all figures have. `note`: a sentence below it: what it means, or why a value is missing."""
 
     head: Head = field(kw_only=False)
     note: str = ""
@@ -223,7 +223,7 @@ class Bars(_Titled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(_Titled):
-    """How values are spread; `core.figures.reading.bins` makes the bars."""
+    """The spread of values; `core.figures.reading.bins` makes the bars."""
 
     kind: ClassVar[str] = "histogram"
     x: Axis

@@ -137,8 +137,8 @@ class Worker:
         """Judge where one run of the suite is all that is known: what does not pass is asked of the untouched project.
 
         In the same place and order. By fresh imports the likeliest tests go first, by themselves; then all in the
-        project's own order. Leaves in `untouched_passes` whether the
-        untouched project passes, and in `swapped` whether the candidate was judged in the collected suite.
+        project's own order. Leaves in `untouched_passes` whether the untouched project passes, and in `swapped` whether
+        the candidate was judged in the collected suite.
         """
         if self.forks_alone:
             observed = self._run(Session.COLLECTED, trial, [trial.tests])
