@@ -14,7 +14,7 @@ from rtc_inspector.ui.style.theme import SPACE, current_theme
 
 TITLE = "How well does a local model understand your code?"
 TEXT = (
-    "Open a Python project that has tests. RTC Inspector takes regions that the tests can judge, has a model on this "
+    "Open a project that has tests. RTC Inspector takes regions that the tests can judge, has a model on this "
     "machine describe each one and write it again from that and the code around it, and runs the tests on the result."
 )
 RECENT = 5
