@@ -62,6 +62,7 @@ def compare(window: MainWindow, *runs: int) -> ComparePage:
     window.comparing.compare(runs)
     page = window.comparing.page
     wait_until(lambda: [each.second.id for each in page.comparisons] == list(runs[1:]))
+    wait_until(lambda: page.summary.details.files.rowCount() == len(page.comparisons[0].files))  # the last of its parts
     return page
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QModelIndex
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
@@ -104,6 +105,28 @@ def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QAppl
     assert tree.isExpanded(tree.files.index_of("shop"))
     tree.set_rows([*run.files(), FileRow("new/file.py", 1, 0, {})])
     assert tree.isExpanded(tree.files.index_of("shop"))
+
+
+def test_files_that_a_run_adds_stand_where_a_tree_built_anew_has_them(qapp: QApplication) -> None:
+    def shown(model: ProjectModel, parent: QModelIndex = QModelIndex()) -> list[object]:  # noqa: B008
+        places = (model.index(row, NAME, parent) for row in range(model.rowCount(parent)))
+        return [[at.data(), at.siblingAtColumn(REGIONS).data(), shown(model, at)] for at in places]
+
+    grown, anew = ProjectModel(), ProjectModel()
+    tester = QAbstractItemModelTester(grown, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    files = [ListedFile("b.py"), ListedFile("m/n.py")]
+    rows = [FileRow(path, 2, 1, {}) for path in ("m/k.py", "a.py", "m/a/z.py", "c/d.py", "b.py", "m/o.py")]
+    for model in (grown, anew):
+        model.set_files(files)
+    for last in range(1, len(rows) + 1):
+        grown.set_rows(rows[:last])
+    anew.set_files([])
+    anew.set_rows(rows)
+    anew.set_files(files)
+    assert shown(grown) == shown(anew)
+    grown.set_rows([])
+    assert grown.index_of("b.py").isValid() and not grown.index_of("a.py").isValid(), "a run's own files leave with it"
+    assert tester.model() is grown
 
 
 def test_names_stay_readable_however_deep_they_stand(qapp: QApplication, run: Filled) -> None:

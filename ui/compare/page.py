@@ -281,13 +281,13 @@ class ComparePage(QWidget):
     figure_chosen = Signal(str, str)  # name and value of another choice
     link_opened = Signal(object)  # what is behind a mark of a figure
 
-    def __init__(self) -> None:
+    def __init__(self, summary: Summary) -> None:
         super().__init__()
         self.setAccessibleName("Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
         self._sides: list[TraceSide] = []
-        self.runs, self.summary = RunTable(), Summary()
+        self.runs, self.summary = RunTable(), summary
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = stacked(self._empty, self.summary)
         self.runs.chosen.connect(self._choose)

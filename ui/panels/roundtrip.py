@@ -189,6 +189,11 @@ class RoundTripPanel(QWidget):
         return None if self.selected is None else self._cards.get(self.selected)
 
     @property
+    def filling(self) -> bool:
+        """Whether some of the item's cards are still to be made, in the next turns of the event loop."""
+        return bool(self._left)
+
+    @property
     def cards(self) -> tuple[SampleCard, ...]:
         return tuple(self._cards.values())
 

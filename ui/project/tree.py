@@ -1,6 +1,7 @@
 """Files and folders of a project as a tree, with their score as colour and number, and the count of their regions."""
 
-from collections.abc import Mapping, Sequence
+import bisect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from rtc_inspector.ui.style.region_state import number
 from rtc_inspector.ui.style.tables import FRACTION, RIGHT, HeatDelegate, Index, NameShown
 from rtc_inspector.ui.style.theme import current_theme
 
+MOST_ADDED = 50  # files that are put one by one into a tree on show; of more the whole tree is built sooner
 LARGEST = 20  # files that are looked into for where to begin: of a whole project it would take too long
 
 
@@ -73,7 +75,7 @@ class Node(QStandardItem):
 
     def place(self, parent: QStandardItem) -> None:
         """Put what is in it under `parent`: folders first, then by name."""
-        self.children.sort(key=lambda child: (not child.folder, child.path.lower()))
+        self.children.sort(key=_order)
         for child in self.children:
             child.place(child)
         parent.appendRows(self.children)
@@ -91,6 +93,10 @@ class Node(QStandardItem):
         self.done = sum(child.done for child in self.children)
         names = {name for child in self.children for name in child.measures}
         self.measures = {name: mean for name in names if (mean := _mean(name, self.children)) is not None}
+
+
+def _order(node: Node) -> tuple[bool, str]:
+    return not node.folder, node.path.lower()
 
 
 def _mean(name: str, nodes: Sequence[Node]) -> float | None:
@@ -117,13 +123,16 @@ class ProjectModel(QStandardItemModel):
         self._rebuild()
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
-        self._rows = {row.path: row for row in rows}
-        # A run may know files that the folder has no more. Else the tree stays, with what is unfolded in it.
-        if any(path not in self._nodes for path in self._rows):
+        before, self._rows = self._rows, {row.path: row for row in rows}
+        new = [row for row in rows if row.path not in self._nodes]
+        # A run may know files that the folder has no more. Those of another run leave; else the tree stays as it is.
+        if len(new) > MOST_ADDED or any(path not in self._listed and path not in self._rows for path in before):
             self._rebuild()
-        else:
-            self._root.fill(self._rows)
-            self._say_changed()
+            return
+        for row in new:
+            self._add(ListedFile(row.path, name=row.name), self._insert)
+        self._root.fill(self._rows)
+        self._say_changed()
 
     def node(self, index: Index) -> Node:
         found = self.itemFromIndex(index.sibling(index.row(), NAME))
@@ -139,19 +148,30 @@ class ProjectModel(QStandardItemModel):
         missing = [ListedFile(row.path, name=row.name) for row in self._rows.values() if row.path not in self._listed]
         self._root, self._nodes = Node("", "", folder=True), {}
         for listed in (*self._listed.values(), *missing):
-            head, _, name = listed.path.rpartition("/")
-            node = self._nodes[listed.path] = Node(listed.path, listed.name or name, listed.note)
-            (self._root if listed.name else self._folder(head)).children.append(node)
+            self._add(listed, lambda parent, node: parent.children.append(node))
         self._root.fill(self._rows)
         self.removeRows(0, self.rowCount())
         self._root.place(self.invisibleRootItem())
 
-    def _folder(self, path: str) -> Node:
+    def _add(self, listed: ListedFile, put: Callable[[Node, Node], None]) -> None:
+        """Make a file's node and those of its folders; `put` puts each into the folder it is in."""
+        head, _, name = listed.path.rpartition("/")
+        self._nodes[listed.path] = node = Node(listed.path, listed.name or name, listed.note)
+        put(self._root if listed.name else self._folder(head, put), node)
+
+    def _folder(self, path: str, put: Callable[[Node, Node], None]) -> Node:
         if path and path not in self._nodes:
             head, _, name = path.rpartition("/")
             self._nodes[path] = Node(path, name, folder=True)
-            self._folder(head).children.append(self._nodes[path])
+            put(self._folder(head, put), self._nodes[path])
         return self._nodes[path] if path else self._root
+
+    def _insert(self, parent: Node, node: Node) -> None:
+        """Put a node where it belongs in a tree that is on show."""
+        bisect.insort(parent.children, node, key=_order)
+        item = self.invisibleRootItem() if parent is self._root else parent
+        item.insertRows(parent.children.index(node), [node])
+        node.setColumnCount(COLUMNS)
 
     def _say_changed(self) -> None:
         for parent in (QModelIndex(), *(node.index() for node in self._nodes.values() if node.folder)):

@@ -140,8 +140,7 @@ class TextSize(QObject):
         view.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        now = growth(self._view)
-        if event.type() is not QEvent.Type.FontChange or now == self._growth:
+        if event.type() is not QEvent.Type.FontChange or (now := growth(self._view)) == self._growth:
             return False
         ratio, self._growth = now / self._growth, now
         header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()

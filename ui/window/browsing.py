@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class TraceView(QObject):
     """Feeds round trip, diff, tests, prompt and metrics from the inspection."""
 
-    def __init__(self, inspection: Inspection, parts: WindowParts) -> None:
+    def __init__(self, inspection: Inspection, parts: WindowParts, turns: Turns) -> None:
         super().__init__(parts.roundtrip)
         self._inspection = inspection
         self._roundtrip, self._wide, self._diff, self._tests = parts.roundtrip, parts.wide, parts.diff, parts.tests
@@ -48,7 +48,8 @@ class TraceView(QObject):
         self._below = QTimer(self, singleShot=True, interval=0)
         self._below.timeout.connect(self._show_below)
         inspection.item_chosen.connect(self._item_chosen)
-        inspection.trace_changed.connect(self._trace_changed)
+        # In its turn: with views that are being filled it would hold the window up.
+        inspection.trace_changed.connect(lambda trace: turns.add(partial(self._trace_changed, trace), wait=True))
         self._roundtrip.sample_selected.connect(self._sample_selected)
         self._roundtrip.sample_selected.connect(self._wide.select)
         for panel in (self._metrics, self._wide):
@@ -104,6 +105,9 @@ class TraceView(QObject):
 
     def _show_below(self) -> None:
         """Fill the tabs once the cards are drawn: all at once would hold the window up."""
+        if self._roundtrip.filling:
+            self._below.start()
+            return
         self._metrics.set_samples(self._item, list(self._samples.values()))
         self._wide.set_trace(self._item, list(self._samples.values()))
         self._sample_selected(self._roundtrip.selected)
@@ -204,7 +208,7 @@ class Browsing(QObject):
         self._rest.timeout.connect(self.settle)
         self._behind = False
         parts.tabs.currentChanged.connect(self._show_tab)
-        self.trace = TraceView(inspection, parts)
+        self.trace = TraceView(inspection, parts, self._turns)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._show_overview)

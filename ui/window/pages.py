@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rtc_inspector.core.types import Report
     from rtc_inspector.ui.compare.audit import AuditPage
     from rtc_inspector.ui.compare.page import ComparePage
+    from rtc_inspector.ui.compare.summary import Summary
 
 Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
@@ -88,10 +89,16 @@ class Comparing(RunsPage):
         inspection.overview_changed.connect(lambda _: self._follow())
 
     @cached_property
+    def _summary(self) -> Summary:
+        from rtc_inspector.ui.compare.summary import Summary
+
+        return Summary()
+
+    @cached_property
     def page(self) -> ComparePage:
         from rtc_inspector.ui.compare.page import ComparePage
 
-        page = ComparePage()
+        page = ComparePage(self._summary)
         self._connect(page)
         page.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
@@ -110,7 +117,7 @@ class Comparing(RunsPage):
         def make_side() -> None:
             self.page.make_side()
 
-        return lambda: self.page, make_side, make_side, lambda: self.page.traces
+        return lambda: self._summary, lambda: self.page, make_side, make_side, lambda: self.page.traces
 
     def compare(self, run_ids: Sequence[int]) -> None:
         self.runs = tuple(run_ids)
