@@ -299,6 +299,7 @@ class MainWindow(QMainWindow):
             self.parts.notices.look_at(now.project)
             self.parts.offers.withdraw(DEMO_OFFER)
             self.control.look_at(now.project)
+            self.queueing.look_at(now.project)
             self.parts.bar.offer_tasks({}, self.control.settings.task)
             self._show_project_name(now.project)
 

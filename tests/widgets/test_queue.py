@@ -75,6 +75,8 @@ def test_each_begins_when_the_one_before_has_ended_though_that_failed(
 ) -> None:
     window = open_window()
     release = blocked(window)
+    announced: list[str] = []
+    window.queueing.began.connect(lambda _: announced.append(window.parts.notices.notices[0].problem))
     queued(window, tmp_path, "first.gguf", "second.gguf")
     assert titles(window) == ["first", "second"]
     assert window.parts.status.queue.text() == "2 queued"
@@ -82,7 +84,8 @@ def test_each_begins_when_the_one_before_has_ended_though_that_failed(
     wait_until(lambda: not window.queueing.queue.runs and not window.control.busy, 10)
     said = "\n".join(notice.problem for notice in window.parts.notices.notices)
     assert "first.gguf" in said and "second.gguf" in said
-    assert "Next in the queue" in said
+    assert len(announced) == 2 and all(each.startswith("Next in the queue: ") for each in announced)
+    assert "Next in the queue" not in said, "it has ended"
     assert not window.parts.status.queue.isVisible()
 
 
@@ -179,6 +182,22 @@ def test_an_unfinished_run_is_offered_once_and_may_be_declined(
     again.open_database(case.database, case.root)
     wait_until(lambda: again.inspection.run is not None)
     assert not again.parts.offers.isVisible()
+
+
+def test_only_runs_on_the_open_project_are_offered(open_window: Callable[[], MainWindow], tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12, finish=False)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "code.py").write_text("def one() -> int:\n    return 1\n")
+    window = open_window()
+    window.open_database(case.database, other)
+    wait_until(lambda: bool(window.inspection.overview and window.inspection.overview.runs))
+    QTest.qWait(100)
+    assert not window.parts.offers.isVisible()
+    window.open_project(case.root)
+    wait_until(lambda: window.parts.offers.isVisible())
+    window.open_project(other)
+    wait_until(lambda: not window.parts.offers.isVisible())
 
 
 def test_resuming_while_a_run_is_at_work_waits(open_window: Callable[[], MainWindow], tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def _name(value: str) -> str:
     return Path(value).stem if value.endswith(".gguf") else value
 
 
-WAITED, UNFINISHED = "queue", "unfinished"
+WAITED, UNFINISHED, NEXT = "queue", "unfinished", "next"
 PAUSE = 200  # milliseconds between the end of a run and the next one, in which its end is shown
 
 
@@ -151,7 +151,9 @@ class Queueing(QObject):
         goes_on, remembered.goes_on = remembered.goes_on, False
         self.held = bool(self.queue.runs) and not goes_on
         self.by_itself = False
-        self._unfinished: Sequence[RunRow] = ()
+        self._project: Path | None = None
+        self._unfinished: Sequence[RunRow] = ()  # on any project
+        self._offered: Sequence[RunRow] = ()  # on the project that is open
         self._unfinished_in: Path | None = None
         self._show_all: Callable[[], object] = lambda: None
         self._next = QTimer(self, singleShot=True, interval=PAUSE)
@@ -223,6 +225,10 @@ class Queueing(QObject):
     def withdraw_unfinished(self) -> None:
         self._offer_to_resume(())
 
+    def look_at(self, project: Path | None) -> None:
+        self._project = project
+        self._offer_to_resume(self._unfinished)
+
     def note_runs(self, runs: Sequence[RunRow]) -> None:
         interrupted = {run.id for run in runs if run.status == "interrupted"}
         self._offer_to_resume([run for run in self._unfinished if run.id in interrupted])
@@ -232,10 +238,12 @@ class Queueing(QObject):
         return self._control.resume(run_id, database, project)
 
     def _offer_to_resume(self, left: Sequence[RunRow]) -> None:
-        """Offer to go on with these unfinished runs; nothing is done where they were offered before."""
-        if len(left) == len(self._unfinished):
-            return
+        """Offer to go on with those of these runs that are on the open project, unless they are on offer already."""
         self._unfinished = left
+        left = [run for run in left if Path(run.project_root) == self._project]
+        if [run.id for run in left] == [run.id for run in self._offered]:
+            return
+        self._offered = left
         if not left:
             self._offers.withdraw(UNFINISHED)
             return
@@ -249,12 +257,17 @@ class Queueing(QObject):
 
     def _decline(self) -> None:
         if self._unfinished_in is not None:
-            self._remembered.decline(self._unfinished_in, [run.id for run in self._unfinished])
-        self._unfinished = []
+            self._remembered.decline(self._unfinished_in, [run.id for run in self._offered])
+        self._forget_offered()
+
+    def _forget_offered(self) -> None:
+        self._unfinished = [run for run in self._unfinished if run not in self._offered]
+        self._offered = ()
 
     def _resume_all(self) -> None:
+        left = self._offered
         # First, for each that begins would make the offer anew with one fewer.
-        left, self._unfinished = self._unfinished, []
+        self._forget_offered()
         for run in left:
             if self._unfinished_in is not None:
                 self._line_up(run, self._unfinished_in)
@@ -404,8 +417,9 @@ class OwnRun(QObject):
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
-        began = "Next in the queue: {}."
-        queueing.began.connect(lambda run: parts.notices.say(NoticeText(began.format(run.title), everywhere=True)))
+        queueing.began.connect(self._announce)
+        for signal in (control.ended, queueing.queue.changed):
+            signal.connect(lambda: None if control.busy else parts.notices.withdraw(NEXT))
         project.opened.connect(lambda _: self._ask_paces())
         for signal in (project.opened, control.adopted):
             signal.connect(lambda _: self._count_items())
@@ -419,6 +433,11 @@ class OwnRun(QObject):
 
     def show_queue(self) -> None:
         show_modal(QueueDialog(self._queueing, self._window))
+
+    def _announce(self, run: QueuedRun) -> None:
+        """Say whose turn has come, until it has ended."""
+        notice = NoticeText(f"Next in the queue: {run.title}.", topic=NEXT, everywhere=True)
+        self._parts.notices.say(notice)
 
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""
