@@ -32,6 +32,7 @@ from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.window_actions import WHILE_BLIND
+from rtc_inspector.ui.window.window_parts import DESK
 
 
 @pytest.fixture
@@ -418,6 +419,24 @@ def test_enter_keeps_a_note_or_a_name_and_labels_nothing(window: MainWindow, cas
     assert given == [("Ann", "", "odd")]
     press(Qt.Key.Key_2)
     assert ("Bob", "line-by-line") in [(row.annotator, row.mode) for row in labels(case)]
+
+
+@pytest.mark.parametrize("by_tab", [True, False])
+def test_in_a_low_window_the_tab_gives_the_room_that_the_key_gives_and_the_note_is_whole(
+    window: MainWindow, by_tab: bool
+) -> None:
+    window.resize(1280, 725)  # a screen of 1280 by 800 with a panel and a title bar
+    parts = window.parts
+    tabs = parts.tabs.tabBar()
+    if by_tab:
+        place = tabs.tabRect(parts.tabs.indexOf(parts.desk)).center()
+        QTest.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=place)
+    else:
+        window.label_desk.label_samples()
+    wait_until(lambda: parts._splitters["right"].sizes()[1] == DESK and parts.labels._sample is not None)
+    QTest.qWait(50)
+    assert not parts.labels.note.visibleRegion().isEmpty()
+    assert parts.labels.note.visibleRegion().boundingRect() == parts.labels.note.rect()
 
 
 def test_every_definition_is_whole_in_a_low_window_with_a_notice(window: MainWindow) -> None:

@@ -417,10 +417,12 @@ class LabelSide(QWidget):
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
         self.annotator.setMaximumWidth(grown(self, WIDEST_NAME))
-        note = row(self.note, self.advance, self.others, spacing=SPACE // 2, grows=self.note)
         margins = SPACE, SPACE // 2, SPACE, SPACE // 2
-        below = (note, self.history, self.keys, None)
-        column(self._modes, *below, margins=margins, spacing=3, owner=self)
+        # Apart, to stand below what scrolls: a note must not be out of sight.
+        self.noting, parts = QWidget(), (self.note, self.advance, self.others)
+        on_ground(self.noting, "surface")
+        row(*parts, spacing=SPACE // 2, margins=margins, owner=self.noting, grows=self.note)
+        column(self._modes, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
@@ -428,8 +430,7 @@ class LabelSide(QWidget):
 
     def _fit(self) -> None:
         view, width = self.parentWidget(), self.width() - 2 * SPACE
-        below = self.advance.sizeHint().height() + 3
-        room = (view.height() if view is not None else self.height()) - below - SPACE - 3 * len(self.buttons)
+        room = (view.height() if view is not None else self.height()) - SPACE - 3 * len(self.buttons)
         fits = (most for most in range(MOST_LINES, 1, -1) if sum(b.high(width, most) for b in self.buttons) <= room)
         most = next(fits, 1)
         for each in self.buttons:

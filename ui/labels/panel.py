@@ -181,8 +181,10 @@ class LabelsPanel(QWidget):
         self.subject = LabelSubject()
         self.large.toggled.connect(self.subject.show_context)
         self._scroll = CardScroll(self.side)
-        self._scroll.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
-        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(540, 410), stretch=(3, 1))
+        side = QWidget()
+        column(self._scroll, self.side.noting, owner=side, grows=self._scroll)
+        side.setMaximumWidth(grown(self, WIDEST_SIDE))  # what is left over is the code's
+        self._split = split(Qt.Orientation.Horizontal, self.subject, side, sizes=(540, 410), stretch=(3, 1))
         self._body = QWidget()
         column(self.bar, self.side.unconfirmed, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)

@@ -87,10 +87,10 @@ class LabelDesk(QObject):
             self._labelling.begin()
 
     def _take_keys(self, clicked: int) -> None:
-        """Give the labels the focus when their tab is clicked: whoever clicks there labels next."""
+        """Give the labels room and focus when their tab is clicked: whoever clicks there labels next."""
         if self._parts.tabs.widget(clicked) is self._parts.desk:
             # After the click, by which the tab bar takes the focus.
-            QTimer.singleShot(0, self._parts.labels, self._parts.labels.setFocus)
+            QTimer.singleShot(0, self, self.label_samples)
 
     def ask_modes(self) -> None:
         # When it is asked for: the window opens sooner.
