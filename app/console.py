@@ -125,7 +125,6 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
 
 
 def _scores_table(run: RunRow) -> Table:
-    """Return a table of the run's figures as its kind names them, the headline first."""
     kind = task(run.task)
     table = Table(title=f"{run.project_name}: {kind.title}, {run.model_name}", title_justify="left")
     for column in ("figure", "value", "95 % interval", f"{kind.noun}s"):

@@ -76,7 +76,6 @@ def _bars(figure: Drawn) -> Iterator[Text]:
 
 
 def _grid(figure: Grid) -> RichTable:
-    """Return a table of values in their colours; a dot for what is not defined."""
     table = RichTable(title=figure.scale.label, title_justify="left", caption=_more(len(figure.rows.names)))
     table.add_column(f"{figure.rows.label} \\ {figure.columns.label}")
     for name in figure.columns.names:

@@ -216,10 +216,7 @@ def _fetch(names: Sequence[str], as_json: bool) -> int:
 
 
 def _calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, threads: int | None, as_json: bool) -> int:
-    """Measure and keep in which style each of these models is best asked; one that fails is named, the others go on.
-
-    Raises UserError when there is none.
-    """
+    """Measure and keep in which style each model is best asked; one that fails is named. Raises UserError: no model."""
     usable = [entry for entry in entries if entry.header is not None and not entry.problem]
     if not usable:
         raise UserError("There is no model to calibrate here.", "Name a GGUF file of a model that writes text.")

@@ -118,7 +118,6 @@ def _group_title(each: Described) -> str:
 
 
 def _taken(each: Described) -> dict[str, Any]:
-    """Return what argparse is told of the setting's value."""
     about = each.about
     if each.kind is bool:
         # The option of a switch says the other of its two values; not given it stays None, as all others do.
@@ -146,7 +145,6 @@ def _defaults(each: Described, base: RunSettings) -> dict[Any, list[str]]:
 
 
 def _help(each: Described, defaults: Mapping[Any, list[str]]) -> str:
-    """Return a setting's help and its default, with a method's own default where they differ."""
     words = each.about.help.replace("%", "%%")  # a single % is a place to fill in, for argparse
     if each.kind is bool:
         return words

@@ -69,10 +69,7 @@ def has_screen() -> bool:
 
 
 def show(project: Path | None, database: Path, start: RunSettings | None) -> int:
-    """Open the window; with `start`, begin that run at once. Qt is imported here, not for headless commands.
-
-    Raises UserError where there is no screen.
-    """
+    """Open the window, Qt imported only now; with `start`, begin that run at once. Raises UserError: no screen."""
     if not has_screen():
         raise UserError(
             "There is no screen to open a window on.",

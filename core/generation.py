@@ -262,11 +262,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One artefact made, ready to be stored.
-
-    Attributes:
-        raw_text, thoughts: what came, as in `Generation`; the extraction says what was taken from it, and how.
-    """
+    """One artefact ready to be stored: what came, as in `Generation`, and what the extraction took from it, and how."""
 
     role: str  # as the method calls it (`core.kinds`), which also says whether that is code or text
     index: int  # among its siblings of that role

@@ -64,7 +64,6 @@ class Judged:
         self.columns = {name: values[name] for name in sorted(values, key=lambda each: order[each.split(":")[0]])}
 
     def known(self, *names: str) -> NDArray[np.bool_]:
-        """Return a mask of the candidates that have all these metrics."""
         found = np.ones(len(self.rows), dtype=bool)
         for name in names:
             found &= ~np.isnan(self.columns[name])

@@ -364,7 +364,6 @@ class ClusterModel:
         self._cancelled.set()
 
     def close(self) -> None:
-        """End the models on all hosts; idempotent."""
         _kill(self._actors)
         self._actors = []
 
@@ -436,7 +435,6 @@ class ClusterOracle:
             self._free.put(actor)
 
     def close(self) -> None:
-        """End all judges; idempotent."""
         if not self._closed.is_set():
             self._closed.set()
             _kill(self._actors)

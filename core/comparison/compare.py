@@ -47,7 +47,6 @@ def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
 
 
 def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every setting of nested ones, under the joined names of where it stands."""
     for name, value in values.items():
         if not before and name in _ELSEWHERE:
             continue

@@ -104,16 +104,12 @@ class Comparison:
 
     @property
     def secondary_title(self) -> str:
-        """Return the title of the measure beside the headline, or an empty text where there is none."""
         other = task(self.first.task).difference
         return other.title if other else ""
 
     @property
     def subtracted(self) -> tuple[str, float, float] | None:
-        """Return what the second figure is the difference to (lift: the baseline), or None where there is no such.
-
-        That is its title, and its mean in both runs.
-        """
+        """Return title and both means of what the second figure is the difference to (the baseline), or None."""
         kind = task(self.first.task)
         pairs = [pair for pair in self.pairs if pair.secondary is not None]
         if kind.difference is None or kind.difference.less is None or not pairs:

@@ -56,11 +56,9 @@ class Language:
     calibration: str = "calibration"
 
     def is_test(self, path: str) -> bool:
-        """Return whether the path is one of tests, by the patterns."""
         pure = PurePosixPath(path)
         folders = {f"{part}/" for part in pure.parts[:-1]}
         return any(each in folders or fnmatchcase(pure.name, each) for each in self.test_files)
 
     def defined_in(self, name: str, text: str) -> bool:
-        """Return whether a line of the text defines the name."""
         return re.search(self.defines.format(name=re.escape(name)), text, re.M) is not None

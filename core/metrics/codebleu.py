@@ -410,10 +410,7 @@ _BATCH = 50  # pairs that a process is given at a time
 
 
 def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:
-    """Return the metrics that are asked for; those that are not defined for the pair are left out.
-
-    `shared`: the n-grams that CrystalBLEU passes over.
-    """
+    """Return the metrics asked for that are defined for the pair; `shared`: n-grams that CrystalBLEU passes over."""
     candidate, reference, names = wanted
     found = {name: function(candidate, reference) for name, function in CODE_METRICS.items() if name in names}
     if CRYSTAL in names:

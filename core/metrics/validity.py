@@ -84,10 +84,7 @@ def pearson_p(r: float, n: int) -> float:
 
 
 def pearson(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float | None:
-    """Return the linear correlation; None for fewer than two pairs or where a side does not vary.
-
-    Raises ValueError for unequal lengths.
-    """
+    """Return the linear correlation; None below two pairs or where a side does not vary. Raises ValueError."""
     x, y = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if len(x) != len(y):
         raise ValueError("a correlation needs pairs")
@@ -189,10 +186,7 @@ class Auc:
 
 
 def auc(values: Sequence[float] | Floats, passed: Sequence[bool] | NDArray[np.bool_]) -> float | None:
-    """Return the area under the ROC curve, see `Auc`; None where all pass or all fail.
-
-    Raises ValueError for unequal lengths.
-    """
+    """Return the area under the ROC curve (`Auc`); None where all pass or fail. Raises ValueError: unequal lengths."""
     from scipy.stats import rankdata
 
     ranks = [rank for rank, did in zip(rankdata(values).tolist(), passed, strict=True) if did]
@@ -304,10 +298,7 @@ def welch_t(one: Means, other: Means) -> float | None:
 
 
 def sign_flips(one: Means, other: Means) -> float | None:
-    """Return how often differences with random signs have so small a mean: no distribution is assumed.
-
-    None where the two differ on no problem that both attempted.
-    """
+    """Return how often differences with random signs have so small a mean; None where the two differ on no problem."""
     apart = _differences(one, other)
     if not len(apart) or not np.abs(apart).max() > 1e-12:
         return None

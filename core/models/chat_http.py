@@ -116,10 +116,7 @@ class Line:
     def complete(
         self, address: str, body: Mapping[str, object], timeout: float, hear: Hear | None = None, route: str = ""
     ) -> Answer:
-        """Have the server go on with the body's `messages`, a conversation, or its `prompt`, a text.
-
-        `route`: asked in place of the usual one. Raises HttpFailure.
-        """
+        """Have the server continue the `messages` or `prompt`, at `route` or the usual one. Raises HttpFailure."""
         usual = f"{address.rstrip('/')}/{'chat/' if 'messages' in body else ''}completions"
         return _read(self.ask(route or usual, body, timeout, hear))
 
@@ -152,10 +149,7 @@ class Line:
                 self._shut()
 
     def _fetch(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
-        """Send one request and return its answer. Raises HttpFailure.
-
-        No redirect is followed: a key must not follow it to another server.
-        """
+        """Send one request; follow no redirect, which would take a key to another server. Raises HttpFailure."""
         import httpx2  # only here: most runs ask no server
 
         method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
@@ -304,10 +298,7 @@ def _refusal(response: Response) -> HttpFailure:
 
 
 def _wait(asked: str) -> float:
-    """Return the seconds that a server asks to be left alone, at most `LONGEST_ASKED`; 0 where that makes no sense.
-
-    A server gives them as such or as a date.
-    """
+    """Return the seconds, given as such or as a date, that a server asks to be left alone; 0 where that is nonsense."""
     seconds = 0.0
     try:
         seconds = float(asked)

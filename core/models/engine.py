@@ -180,10 +180,7 @@ class Streams:
         return shared if self._shape else shared // STEP * STEP
 
     def place(self, job: Job, source: Stream, shared: int) -> Stream | None:
-        """Return the stream the job will use, holding exactly the shared prefix.
-
-        It is None when the job had better wait for a busy stream than drive out what the free ones hold.
-        """
+        """Return the stream the job will use, cut to the shared prefix; None when it had better wait for a busy one."""
         busy = [s.number for s in self.busy]
 
         def cost(stream: Stream) -> tuple[int, int, int, int]:

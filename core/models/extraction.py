@@ -283,10 +283,7 @@ def enclosing(item: Item, file_text: str) -> list[str]:
 
 
 def _closed(text: str, language: Language, steps: list[str]) -> str:
-    """Return an answer in a language of braces without the ends of what it repeats by half.
-
-    These are lines that close a block whose beginning it has not, and lines that open one whose end it has not.
-    """
+    """Return an answer in a language of braces without lines that close or open a block whose other end it lacks."""
     if language is PYTHON or reads(text, language):
         return text
     lines = text.split("\n")
@@ -462,10 +459,7 @@ def blocks(text: str, opened: str = "", language: Language = PYTHON) -> list[Fen
 
 
 def best(found: Sequence[Fenced], names: Collection[str] = (), but: str = "", language: Language = PYTHON) -> Fenced:
-    """Return the block that answers: the one that defines what was asked (`names`), else the longest.
-
-    `but`: code that was shown, which is no answer while another block is there.
-    """
+    """Return the block that defines what was asked (`names`), else the longest; `but`, shown code, only if alone."""
 
     def rank(block: Fenced) -> tuple[bool, bool, bool, int]:
         defines = any(language.defined_in(name, block.text) for name in names)
@@ -561,10 +555,7 @@ def _block(
 
 
 def _ends(text: str, inner: int, mark: str) -> Iterator[_End]:
-    """Yield the places where a block may end.
-
-    These are a fence of its kind alone on a line, one behind code, and the beginning of the next block.
-    """
+    """Yield where a block may end: at a fence of its kind alone on a line or behind code, and where the next begins."""
     at = inner
     while at <= len(text):
         end = text.find("\n", at)
@@ -663,7 +654,6 @@ def _levelled(lines: list[str], indentation: str, frozen: set[int], language: La
 
 
 def _string_lines(text: str, language: Language) -> set[int]:
-    """Return the 0-based numbers of lines that begin inside a string."""
     if language is not PYTHON:
         return frozen_lines(text, language)
     inside: set[int] = set()

@@ -88,10 +88,7 @@ class _Cursor:
 
 
 def read_raw(path: Path) -> RawHeader:
-    """Return the header of one file.
-
-    Raises ModelError: not a GGUF, big-endian, an unknown version, truncated inside the header, unreadable.
-    """
+    """Return one file's header. Raises ModelError: no GGUF, big-endian, unknown version, truncated, unreadable."""
     try:
         if path.stat().st_size == 0:
             raise ModelError(f"{path.name} is empty.", "Download the model file again.")

@@ -103,10 +103,7 @@ def forward_prompt(
     own: str = "",
     language: Language = PYTHON,
 ) -> Prompt:
-    """Ask for a description of the region, the file around it shown; `own`: a person's words, as TOML.
-
-    Raises ModelError when not even the region alone fits.
-    """
+    """Ask for a description of the region, its file around it; `own`: a person's words, as TOML. Raises ModelError."""
     outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     if style == CODE:
         return _fitted(outline, partial(_code_forward, words, outline), None, fits)
@@ -136,10 +133,7 @@ def backward_prompt(
     own: str = "",
     language: Language = PYTHON,
 ) -> Prompt:
-    """Ask for the code of the region, of which a TODO comment with `description` is left; `own` as above.
-
-    Raises ModelError when not even the comment alone fits.
-    """
+    """Ask for the code of the region, of which a TODO comment with `description` is left. Raises ModelError."""
     outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     start, rest = region_span.start, file_text[region_span.end :]
     head = file_text[max(file_text.rfind("\n", 0, start), file_text.rfind("\r", 0, start)) + 1 : start]
@@ -367,7 +361,6 @@ class Outline:
         return self.lines[self.region.start : self.region.end]
 
     def excerpt(self, kept: int) -> Excerpt:
-        """Return the region's surroundings with the first `kept` units only."""
         wanted = [False] * len(self.lines)
         for unit in self.units[:kept]:
             for part in (unit.lines, *unit.needs):

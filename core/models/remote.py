@@ -82,9 +82,7 @@ class Gate:
             return not given_up.is_set()
 
     def leave(self, tokens: float, more: bool) -> None:
-        """Give the place back, with as many tokens as came; `more`: whether there are requests
-        besides those whose threads wait for a place.
-        """
+        """Give the place back, as `tokens` came; `more`: requests beside those whose threads wait for a place."""
         with self._change:
             self._inside -= 1
             self._came += tokens
@@ -209,16 +207,12 @@ class RemoteModel:
         return self._gate.limit
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Estimate from the number of characters."""
         return int(len(_shown(prompt)) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Yield each sample as it comes; one that fails for good is `failed`.
-
-        Raises Cancelled, and ModelError once the server refuses whatever it is asked.
-        """
+        """Yield each sample as it comes; a lost one is `failed`. Raises Cancelled, ModelError when all is refused."""
         left = list(requests)
 
         def more(count: int) -> list[Request]:
@@ -319,10 +313,7 @@ class RemoteModel:
             done.put(drawn)
 
     def _draw(self, request: Request, done: _Done, stop: threading.Event) -> Generation | ModelError:
-        """Return one sample, drawn with retries, or the error that ends the run.
-
-        It never raises, since a sample that is lost would be waited for.
-        """
+        """Return a sample, drawn with retries, or what ends the run; never raise: lost samples are waited for."""
         start = time.monotonic()
         hearing = _Hearing(request, done, stop)
         try:

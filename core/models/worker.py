@@ -69,10 +69,7 @@ class LogTail:
             sys.stderr.write(line)
 
     def reason(self) -> str:
-        """Return the cause of a failure: the last line that says why a model did not load, else the last line.
-
-        It is empty when nothing was logged.
-        """
+        """Return the cause of a failure: the last line that says why a model did not load, else the last; or empty."""
         telling = [line for line in self.lines if "error loading model" in line]
         return (telling or [*self.lines] or [""])[-1].rsplit("error loading model: ", 1)[-1].strip()
 

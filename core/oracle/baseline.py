@@ -19,46 +19,28 @@ def file_of(node_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Tests that pass when they are run in this order, in a fresh process; some of them in no other.
-
-    Attributes:
-        whole: whether all test files are collected, and not those of these tests alone.
-    """
+    """Tests that pass when they are run in this order, in a fresh process; some of them in no other."""
 
     tests: tuple[str, ...]
-    whole: bool
+    whole: bool  # whether all test files are collected, and not those of these tests alone
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A suite, and what judging needs beside it.
-
-    Attributes:
-        overhead: seconds of a run that belong to no test: start, imports, collection.
-        once: seconds that are paid once a process, by whichever test comes first: fixtures of the session, caches.
-        ignored: test files that cannot be collected, relative to the root.
-        preload: foreign modules worth importing before the first fork.
-        early: files of the project that pytest imports before it collects: conftests and what they import.
-        writable: folders of the project in which its tests make files, below the root.
-        allowed: what the project does to the framework by itself.
-        code_swap: whether the collected suite, forked, gives the same results as a fresh one.
-        fresh_only: tests that pass in a fresh process but not in the collected one.
-        chains: in which the tests that need the project's own order are asked.
-        unproven: trusted tests that nobody has seen pass without the others of their file.
-    """
+    """A suite, and what judging needs beside it."""
 
     suite: Suite
-    overhead: float
-    once: float
-    ignored: tuple[str, ...]
-    preload: tuple[str, ...]
-    early: frozenset[str]
-    writable: tuple[str, ...]
-    allowed: Allowances
-    code_swap: bool
-    fresh_only: frozenset[str]
-    chains: tuple[Chain, ...] = ()
-    unproven: frozenset[str] = frozenset()
+    overhead: float  # seconds of a run that belong to no test: start, imports, collection
+    once: float  # seconds that are paid once a process, by whichever test comes first: fixtures of the session, caches
+    ignored: tuple[str, ...]  # test files that cannot be collected, relative to the root
+    preload: tuple[str, ...]  # foreign modules worth importing before the first fork
+    early: frozenset[str]  # files of the project that pytest imports before it collects: conftests and what they import
+    writable: tuple[str, ...]  # folders of the project in which its tests make files, below the root
+    allowed: Allowances  # what the project does to the framework by itself
+    code_swap: bool  # whether the collected suite, forked, gives the same results as a fresh one
+    fresh_only: frozenset[str]  # tests that pass in a fresh process but not in the collected one
+    chains: tuple[Chain, ...] = ()  # in which the tests that need the project's own order are asked
+    unproven: frozenset[str] = frozenset()  # trusted tests that nobody has seen pass without the others of their file
 
     @cached_property
     def seconds(self) -> dict[str, float]:

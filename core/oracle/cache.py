@@ -43,7 +43,6 @@ class VerdictCache:
             return self._known.get(key)
 
     def keep(self, key: Hashable, verdict: Verdict) -> None:
-        """Keep it; a verdict larger than the bound is not kept."""
         with self._lock:
             self._drop(key)
             if size(verdict) > self._most:
@@ -78,10 +77,7 @@ _SETTINGS = ("identity_runs", "repeat_seconds", "memory_mib", "processes", "scra
 def fingerprint(
     root: Path, interpreter: Interpreter, plan: SessionPlan, settings: OracleSettings, sandbox: tuple[str, str]
 ) -> str:
-    """SHA-256 over files, interpreter, installed distributions, our own inside code and the settings that matter.
-
-    `sandbox`: its name and image digest.
-    """
+    """Hash files, interpreter, distributions, our inside code, settings and `sandbox` (its name and image digest)."""
     digest = hashlib.sha256()
     facts = {
         "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],

@@ -59,18 +59,12 @@ class Install:
     python: str = "python3"  # of the image, where one is built
 
     def key(self, *base: str) -> str:
-        """Return a key of all that an environment made on `base` holds.
-
-        Raises TargetError when there is no folder `wheels`.
-        """
+        """Return a key of all that an environment on `base` holds. Raises TargetError when `wheels` is no folder."""
         facts = [LAYOUT, *base, self.wanted.lines, _contents(self.wheels)]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
     def pip_arguments(self, wheels: str) -> list[str]:
-        """Return the arguments of `pip install`, with the wheels at `wheels`.
-
-        Only wheels are taken: other distributions run foreign code to be built.
-        """
+        """Return arguments of `pip install` with the wheels at `wheels` alone: others run foreign code to be built."""
         source = ["--no-index", "--find-links", wheels] if self.wheels is not None else []
         return ["install", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", *source]
 
@@ -100,10 +94,7 @@ def _contents(wheels: Path | None) -> list[list[str]] | None:
 
 
 def read_requirements(root: Path, given: str | None) -> Requirements:
-    """Read from the file `given`, else from the project's own files; pytest is always among them.
-
-    Raises TargetError.
-    """
+    """Read from the file `given`, else the project's own files; pytest is always among them. Raises TargetError."""
     found = _given(Path(given).expanduser()) if given is not None else _declared(root)
     lines = [line for listed in found.values() for line in listed]
     plain = {line for line in lines if _PLAIN.match(line)}
@@ -147,10 +138,7 @@ def _files(names: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(file: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Yield the lines of a requirements file and of those it names, without comments and hashes.
-
-    Hashes are left to those who use pip themselves.
-    """
+    """Yield lines of a requirements file and those it names, without comments, and hashes: they are pip users' own."""
     if not file.is_file() or file in seen:
         return
     for line in re.sub(r"\\\r?\n", " ", file.read_text(encoding="utf-8-sig", errors="replace")).splitlines():
@@ -327,10 +315,7 @@ class Standing:
 
 
 def check_environment(root: Path, settings: OracleSettings) -> Standing:
-    """Return what a run with these settings would lack.
-
-    Raises TargetError, and ProjectError where there is no project.
-    """
+    """Return what a run with these settings would lack. Raises TargetError; ProjectError where there is no project."""
     if not root.is_dir():
         raise ProjectError(f"There is no project folder {root}.", "Open a folder.")
     command = find_command(root, settings)

@@ -33,20 +33,12 @@ _WORDS = {
 
 @dataclass(slots=True)
 class IdentityRun:
-    """What one run of the unmodified suite showed.
+    """What one run of the unmodified suite showed."""
 
-    Attributes:
-        collected: node ids in the order they ran.
-        outcomes: node id -> (outcome, seconds, message).
-        errors: (file, text) of what could not be collected.
-        aborted: the error that ended the run itself, if one did.
-        asked: the tests it was to run; None means all.
-    """
-
-    asked: frozenset[str] | None = None
-    collected: list[str] = field(default_factory=list)
-    outcomes: dict[str, tuple[str, float, str]] = field(default_factory=dict)
-    errors: list[tuple[str, str]] = field(default_factory=list)
+    asked: frozenset[str] | None = None  # the tests it was to run; None means all
+    collected: list[str] = field(default_factory=list)  # node ids in the order they ran
+    outcomes: dict[str, tuple[str, float, str]] = field(default_factory=dict)  # node id -> (outcome, seconds, message)
+    errors: list[tuple[str, str]] = field(default_factory=list)  # (file, text) of what could not be collected
     lines: dict[str, list[tuple[str, list[int]]]] = field(default_factory=dict)
     import_lines: dict[str, frozenset[int]] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
@@ -54,7 +46,7 @@ class IdentityRun:
     events: set[tuple[str, str]] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     status: int | None = None
-    aborted: str = ""
+    aborted: str = ""  # the error that ended the run itself, if one did
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -268,10 +260,7 @@ REVERSED = -1
 
 
 def orders(runs: int) -> list[int]:
-    """Return the order of each identity run after the first: reversed, shuffled.
-
-    One fewer than asked for: forks of the collected suite run all tests once more.
-    """
+    """Return the orders of identity runs after the first: reversed, shuffled; forks of the suite make the last run."""
     return [REVERSED, *range(1, max(1, runs - 2))]
 
 
@@ -289,15 +278,11 @@ PYTEST_EXIT = re.compile(r"_pytest\.outcomes\.Exit: (.*?)\.? *!*$", re.MULTILINE
 
 @dataclass(slots=True)
 class Apart:
-    """What running tests apart showed.
+    """What running tests apart showed."""
 
-    Attributes:
-        failing: node id -> message, of tests that pass together but not by themselves.
-        unreached: tests that were not tried when time was up; they are believed.
-    """
-
+    # node id -> message, of tests that pass together but not by themselves
     failing: dict[str, str] = field(default_factory=dict)
-    unreached: list[str] = field(default_factory=list)
+    unreached: list[str] = field(default_factory=list)  # tests that were not tried when time was up; they are believed
 
 
 class EndlessTest(ProjectError):

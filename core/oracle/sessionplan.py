@@ -59,19 +59,12 @@ _KEPT_WITH_VALUE = frozenset(["-p", "-m", "-k", "-o", "-W", "--ignore", "--desel
 
 @dataclass(frozen=True, slots=True)
 class PytestOptions:
-    """What to hand to pytest for this project.
+    """What to hand to pytest for this project."""
 
-    Attributes:
-        file: the configuration file, or None.
-        kept: options of the project that change which tests run or how.
-        dropped: those left out, as they stood.
-        values: the configuration's keys and values as read.
-    """
-
-    file: Path | None
-    kept: tuple[str, ...]
-    dropped: tuple[str, ...]
-    values: Mapping[str, Any]
+    file: Path | None  # the configuration file, or None
+    kept: tuple[str, ...]  # options of the project that change which tests run or how
+    dropped: tuple[str, ...]  # those left out, as they stood
+    values: Mapping[str, Any]  # the configuration's keys and values as read
 
 
 def read_options(root: Path) -> PytestOptions:

@@ -413,10 +413,7 @@ class SuiteRun:
         return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
     def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        """Decide whether forks can be relied on; tests that fail in them are tried by fresh imports.
-
-        `start`: starts a process for fresh imports.
-        """
+        """Decide whether forks can be relied on; what fails in them is tried afresh, in a process of `start`."""
         run, apart = forked.run, forked.apart
         passed = frozenset(run.passed if run is not None else ())
         suspects = [node for node in tests if node in apart.failing or node not in passed]

@@ -222,12 +222,7 @@ def _pairs(parsed: Parsed, function: cst.FunctionDef, first: int) -> list[Pair]:
 
 
 class _Names:
-    """What the names of a function mean.
-
-    Attributes:
-        own: variables that nothing but this function can change: functions inside it do not use them.
-        pure: builtins that change nothing, and that the file has not bound to something else.
-    """
+    """The names of a function: its `own` variables that nothing else can change, and `pure` builtins, as they were."""
 
     def __init__(self, parsed: Parsed, function: cst.FunctionDef) -> None:
         scope = parsed.scope(function.body)

@@ -109,10 +109,7 @@ def _none(run: RunRow, settings: RunSettings, why: str) -> Contents:
 
 
 def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Path) -> Contents:
-    """Return the commits of a run's edits, with their files where tests judged.
-
-    The edits themselves are in the store.
-    """
+    """Return the commits of a run's edits, with their files where tests judged; the edits are in the store."""
     tip = run.revision or ""
     commits = {item.origin.get("commit", "") for item in reader.items(run.id)} - {""}
     root = Path(run.project_root)
@@ -138,10 +135,7 @@ def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
 
 
 def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:
-    """Return the project's folder when nothing changed in it, else its commit written to `scratch`.
-
-    Raises ProjectError.
-    """
+    """Return the project's folder when nothing changed in it, else its commit in `scratch`. Raises ProjectError."""
     root = Path(run.project_root)
     with suppress(ProjectError):
         if _fingerprint(root, settings) == run.fingerprint:
@@ -397,10 +391,7 @@ def _differing(folder: Path, files: Mapping[str, str]) -> list[str]:
 
 
 def _extract(bundle: Path, folder: Path) -> str:
-    """Write only what a bundle holds, and only below `folder`; return its record.
-
-    Raises UserError, and as zipfile does.
-    """
+    """Write only what a bundle holds, only below `folder`; return its record. Raises UserError, and as zipfile does."""
     with zipfile.ZipFile(bundle) as archive:
         names = [each for each in archive.infolist() if not each.is_dir()]
         text = archive.read(RECORD).decode()

@@ -101,10 +101,7 @@ class _Series:
         self._finished = SeriesFinished()
 
     def work(self) -> SeriesFinished:
-        """See the runs through, one after the other.
-
-        Raises UserError where the source cannot be opened, Cancelled when stopped before any run began.
-        """
+        """See the runs through, one by one. Raises UserError for a source that does not open, Cancelled before any."""
         # A file that no run can use is refused before anything is loaded, not in the middle of the night.
         for path in dict.fromkeys(path for settings in self._plan for path in local_files(settings)):
             check_generative(read_header(path))
@@ -203,19 +200,13 @@ class _Series:
         return self._store.reader.drawn(fullest.id) if fullest is not None else {}
 
     def _alone_with(self, model: NamedModel) -> RunRow | None:
-        """Return the run in which a model both describes and writes.
-
-        None outside a cross, where nothing is made twice.
-        """
+        """Return the run in which a model describes and writes; None outside a cross, where nothing is made twice."""
         if not (self._settings.series and self._settings.series.cross):
             return None
         return self._stored(self._settings.asking(model))
 
     def _made(self, settings: RunSettings) -> opening.Made:
-        """Return a lookup of the samples of a crossed run that the runs of both models alone have already.
-
-        These are descriptions, and code from no description.
-        """
+        """Return a lookup of samples (descriptions, baselines) that the runs of both models alone have already."""
         if settings.one_model:
             return lambda key, step: None
         sides = {"forward": settings.forward, "backward": settings.backward}

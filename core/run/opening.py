@@ -325,10 +325,7 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
 
 
 def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
-    """Return the settings for the cluster that they name, connected as long as the stack.
-
-    For this machine without one.
-    """
+    """Return the settings for the cluster that they name, connected as long as the stack; or for this machine."""
     if not settings.cluster:
         if not settings.oracle.cluster:
             return settings
@@ -342,10 +339,7 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
 def open_models(
     stack: ExitStack, settings: RunSettings, caller: Caller, language: Language = PYTHON
 ) -> tuple[Model, Model]:
-    """Return the forward and the backward model, which may be one. Raises ModelError, Cancelled.
-
-    `language`: in which they are asked; the style that did best in it is taken.
-    """
+    """Return the forward and the backward model, maybe one, asked in `language`. Raises ModelError, Cancelled."""
 
     def poll() -> None:
         caller.report("loading the model", 0, 1)

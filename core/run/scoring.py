@@ -65,10 +65,7 @@ def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pa
 
 
 def perturbed(pair: Pair, how: str, corpus: str, model: str = "") -> Pair | None:
-    """Return the pair after a change that keeps the meaning.
-
-    None where a side does not parse, or there is no function.
-    """
+    """Return the pair after a change that keeps the meaning; None where a side does not parse, or has no function."""
     texts: list[str | None] = [pair.candidate, pair.reference]
     if how.startswith("vars"):
         sides = {"vars-candidate": (0,), "vars-reference": (1,), "vars-both": (0, 1)}[how]

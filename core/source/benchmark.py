@@ -200,10 +200,7 @@ def _tolerance(row: Row) -> float:
 
 
 def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name: str = "entry_point") -> Problem:
-    """Return the problem of a prompt that ends where the body begins. Raises BadLine.
-
-    The body of the solution is x; helpers in the prompt stay.
-    """
+    """Return the problem of a prompt that ends where the body, x, begins; helpers in it stay. Raises BadLine."""
     prompt, entry, solution = text_of(row, prompt_name), text_of(row, entry_name), text_of(row, "canonical_solution")
     if not entry.isidentifier():
         raise BadLine(f"`{entry_name}` is not the name of a function")
@@ -218,10 +215,7 @@ def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name:
 
 
 def _from_code(number: int, row: Row, words: str) -> Problem:
-    """Return the problem of a whole program with asserts. Raises BadLine.
-
-    Its function is the one that they call and the program defines.
-    """
+    """Return the problem of a whole program with asserts: of the function they call and it defines. Raises BadLine."""
     code, asserts = text_of(row, "code"), tuple(texts_of(row, "test_list"))
     called = {
         node.func.id
@@ -319,10 +313,7 @@ def _header_end(source: str, start: int) -> int:
 
 
 def _first_character(source: str, start: int) -> int:
-    """Return the index of the first character from `start` on that is no blank.
-
-    A comment that ends a line begun before is skipped too, as is the semicolon behind a docstring.
-    """
+    """Return the index from `start` on of the first code: blanks, a line's last comment, a docstring's `;` skipped."""
     if source[:start].rpartition("\n")[2].strip():
         behind = re.compile(r"[ \t]*;?[ \t]*(#[^\n]*)?").match(source, start)
         start = behind.end() if behind else start

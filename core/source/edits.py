@@ -92,14 +92,7 @@ _OPTIONAL = ("comment", "path", "language")
 
 
 class EditFile:
-    """A file of edits, read whole.
-
-    Attributes:
-        fingerprint: the same as long as the same edits are drawn.
-        passed_over: how many edits, files and commits each filter left out so far, by reason.
-        signed: each line of every snippet began with the sign that it has in a diff, which was taken off. So stand the
-            edits in the files of CodeReviewer (Li et al., 2022), and a model is to see and to write code, not signs.
-    """
+    """A file of edits, read whole."""
 
     revision: str | None = None  # the commit whose history is read; None for a file
 
@@ -111,13 +104,14 @@ class EditFile:
         except OSError as error:
             remedy = "Name a JSONL file with an edit a line."
             raise ProjectError(f"{path} cannot be read: {error.strerror}.", remedy) from error
-        self.fingerprint = hashlib.sha256(data).hexdigest()
-        self.passed_over: Counter[str] = Counter()
+        self.fingerprint = hashlib.sha256(data).hexdigest()  # the same as long as the same edits are drawn
+        self.passed_over: Counter[str] = Counter()  # how many edits, files and commits each filter left out so far
         rows = list(lines_of(data.removeprefix(codecs.BOM_UTF8)))
         if not rows:
             raise ProjectError(f"{path} holds no edit.", "Write one JSON object with `old` and `new` on each line.")
         lines = read_each(path, rows, _fields, lambda numbered: str(numbered[0]), "line")
-        # All lines or none: a single edit may well begin each line with a blank.
+        # Each line begins with its sign in a diff, which is taken off: so stand edits in CodeReviewer's files (Li et
+        # al., 2022). All lines or none: a single edit may well begin each line with a blank.
         self.signed = all(_signed(fields) for _, fields in lines)
         # Comparing the lines of two texts takes the square of their length.
         longest = 10 * settings.max_characters if settings.plain else settings.max_characters

@@ -62,10 +62,7 @@ class History:
             return None
 
     def dirty(self, paths: Iterable[str]) -> bool:
-        """Return whether the project differs from its revision: a tracked file changed, or one of `paths` is untracked.
-
-        True as well when git's own records cannot be read.
-        """
+        """Return whether the project differs from its revision, untracked `paths` included, or git is broken."""
         # Cheap, and true of most work in progress; git's own status reads every changed file.
         if not self.tracked.issuperset(paths):
             return True
@@ -287,10 +284,7 @@ def _write(tree: pygit2.Tree, folder: Path, top: Path) -> None:
 
 
 def pack_commits(repository: pygit2.Repository, tip: str, commits: Collection[str], files: bool, folder: Path) -> None:
-    """Write `tip` and `commits` to `folder` in git's own form, with `files` also all files of `commits`.
-
-    Raises ProjectError when an object is missing.
-    """
+    """Write `tip` and `commits`, with `files` all their files too, in git's own form. Raises ProjectError."""
 
     def choose(builder: pygit2.PackBuilder) -> None:
         builder.add(pygit2.Oid(hex=tip))

@@ -30,10 +30,7 @@ class BadLine(ValueError):
 
 
 def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
-    """Return a file's bytes, and its values by line number; what is no JSON has a BadLine in the value's place.
-
-    `remedy`: what to do about a file that cannot be read at all. Raises ProjectError.
-    """
+    """Return a file's bytes, and its values by line, a BadLine for no JSON. Raises ProjectError with `remedy`."""
     data = read_bytes(path, remedy)
     if path.suffix.lower() in ENDINGS:
         return data, rows_of(path, data, remedy)

@@ -235,10 +235,7 @@ class Reader:
         return mean, self._bounds.score(differences, -1.0, continuous=continuous)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
-        """Return the run's figures as items were judged: at most `most` evenly spaced points, the last always in.
-
-        The figures are the headline and those that can lie on both sides of 0.
-        """
+        """Return at most `most` points, the last always in, of the headline and signed figures as items were judged."""
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
             measures = self._values(ITEM_MEASURES, run_id)

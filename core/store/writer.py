@@ -171,10 +171,7 @@ class Store:
         self._update_run(run_id, {"hidden_at": None})
 
     def delete_run(self, run_id: int) -> None:
-        """Remove a run for good, with all that hangs on it and the prompts nobody else uses.
-
-        Raises StoreError when unknown, or while somebody works on it.
-        """
+        """Remove a run for good with the prompts nobody else uses. Raises StoreError: unknown, or being worked on."""
         self._require_run(run_id)
         claim = self._claims.pop(run_id, None) or Claim(self.path, run_id)
         ask: Callable[..., Any] = self._db.execute
@@ -318,10 +315,7 @@ class Store:
             )
 
     def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> bool:
-        """Store an item's figures by name in place of those it had, and whether nothing more is to come of it.
-
-        Return whether that was a change.
-        """
+        """Store an item's figures in place of those it had, and whether it is done; return whether that is a change."""
         with self._transaction():
             rows = self._db.execute("SELECT name, value FROM measures WHERE item_id = ?", (item_id,)).fetchall()
             (was_done,) = self._db.execute("SELECT done FROM items WHERE id = ?", (item_id,)).fetchone()

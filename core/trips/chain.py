@@ -67,11 +67,7 @@ INDENT = "    "  # of the body of a project's function as models see it
 
 
 class Chained(ABC):
-    """Programs that chains are made on, with the tests that judge them.
-
-    Attributes:
-        problems, masked: by key, with the function's own name and with `func` in its place.
-    """
+    """Programs that chains are made on, with their tests; `masked`: with `func` in place of the function's own name."""
 
     none: tuple[str, str]  # what to say where there is no program at all, and what to do
 

@@ -195,10 +195,7 @@ class DirectiveTrip(Trip):
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Return the cosine of a summary with the directive, and the mean of its program's summaries.
-
-        Of code return what it repeats of the directive.
-        """
+        """Return the cosine of a summary, and its program's mean, with the directive; of code what it repeats of it."""
         if sample.form == Form.CODE:
             return [PairScore(sample.id, RECITED, recitation(self._shown(item, sample.text), item.text))]
         one, other = self._vector(item.text), self._vector(sample.text)
@@ -269,10 +266,7 @@ def written_directives(settings: RunSettings) -> WrittenDirectives:
 
 
 def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read the directives, open the embedding model, and learn the tests where there are some. Raises UserError.
-
-    `project` is passed over: the project is written from the directives.
-    """
+    """Read directives, open the embedder, learn the tests there are; `project` is not used. Raises UserError."""
     report("reading directives", 0, 1)
     written = written_directives(settings)
     embedder = open_embedder(

@@ -132,10 +132,7 @@ def check_notebook(settings: RunSettings) -> None:
 
 
 def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read the notebooks, write them as a project and run their cells. Raises UserError.
-
-    `project` is passed over: the settings name the file, and the project is written from it.
-    """
+    """Read the notebooks, write them as a project and run their cells; `project` is not used. Raises UserError."""
     report("reading cells", 0, 1)
     check_notebook(settings)
     written = written_notebook(settings.benchmark.file or "")

@@ -200,10 +200,7 @@ class Opener(Protocol):
 
 
 def check_source(settings: RunSettings) -> None:
-    """Refuse a bad file of items, or words of prompts that lack something, before anything is loaded or runs.
-
-    Raises UserError.
-    """
+    """Refuse a bad file of items or bad words of prompts before anything is loaded or runs. Raises UserError."""
     if settings.prompts:
         words_of(settings.task, settings.prompts)
     if checks := task(settings.task).checks:

@@ -202,10 +202,7 @@ class Opening(QObject):
 
 
 def _generated(file: Path) -> Path:
-    """Return the folder of the project that a file stands for. Raises ProjectError.
-
-    Loaded when it is first asked: it reads and writes whole benchmarks.
-    """
+    """Return the project's folder that a file stands for, its reader loaded only now. Raises ProjectError."""
     from rtc_inspector.core.trips.files import project_for
 
     root = project_for(file)

@@ -39,10 +39,7 @@ Known = dict[int, tuple[int, str, str]]
 
 
 class RunsPage(QObject):
-    """What a page over some runs has in common with others; `page` is made when it is first needed.
-
-    Its charts take a moment to load.
-    """
+    """A page over some runs, made when it is first needed: its charts take a moment to load."""
 
     choose_asked = Signal()  # the user wants to pick runs
 
@@ -166,10 +163,7 @@ class Comparing(RunsPage):
 
 
 def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:
-    """Return the runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
-
-    Where none can, the newest two that can stand beside each other.
-    """
+    """Return the runs to offer: those compared just now, else the one on show, or the newest, and one to go with it."""
     if len(compared) > 1 and {run.id for run in runs}.issuperset(compared):
         return tuple(compared)
     for run in [current, *reversed(runs)]:

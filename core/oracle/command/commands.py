@@ -35,31 +35,18 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a project is tested.
+    """How a project is tested."""
 
-    Attributes:
-        languages: whose files it judges.
-        test: as people know it; `{tests}` stands where chosen test files or packages go.
-        run: the same, so that it tells its results.
-        everything: what stands for `{tests}` where all tests run.
-        form: of the results, see `core.oracle.command.results`.
-        results: where they are written; empty where they are printed.
-        build: run before, for each candidate; may be empty.
-        coverage: the report that the command writes; empty where none is, or we trace ourselves.
-        unit: what can be chosen: `file`, `package`, or nothing.
-        source: where it was found.
-    """
-
-    languages: tuple[Language, ...]
-    test: str
-    run: str
-    everything: str = ""
-    form: str = "exit"
-    results: str = ""
-    build: str = ""
-    coverage: str = ""
-    unit: str = ""
-    source: str = ""
+    languages: tuple[Language, ...]  # whose files it judges
+    test: str  # as people know it; `{tests}` stands where chosen test files or packages go
+    run: str  # the same, so that it tells its results
+    everything: str = ""  # what stands for `{tests}` where all tests run
+    form: str = "exit"  # of the results, see `core.oracle.command.results`
+    results: str = ""  # where they are written; empty where they are printed
+    build: str = ""  # run before, for each candidate; may be empty
+    coverage: str = ""  # the report that the command writes; empty where none is, or we trace ourselves
+    unit: str = ""  # what can be chosen: `file`, `package`, or nothing
+    source: str = ""  # where it was found
 
     @property
     def name(self) -> str:

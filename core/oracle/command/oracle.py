@@ -127,7 +127,6 @@ class CommandOracle:
     # ---- learning
 
     def suite(self, progress: Report) -> Suite:
-        """See `core.types.Oracle`."""
         with self._learning:
             learned = self._learned or self._kept()
             cached = learned is not None
@@ -146,7 +145,6 @@ class CommandOracle:
 
     @property
     def trusted(self) -> int:
-        """How many tests may judge, as far as is known."""
         return self._learned.whole.count if self._learned is not None else 0
 
     def _key(self) -> str:
@@ -566,7 +564,6 @@ class CommandOracle:
         return Verdict(outcome, 0.0, (), detail, "", self.name)
 
     def close(self) -> None:
-        """See `core.types.Oracle`."""
         self._closed.set()
         for slot in self._slots:
             self._drop(slot)

@@ -34,7 +34,6 @@ class Expected:
 
     @property
     def count(self) -> int:
-        """How many tests passed, as far as is known."""
         return sum(self.passed.values()) or self.printed or 0
 
 
@@ -48,13 +47,11 @@ class Ran:
 
     @property
     def last(self) -> Mapping[str, Any]:
-        """The command that ended it."""
         step: Mapping[str, Any] = self.reply["steps"][-1]
         return step
 
     @property
     def seconds(self) -> float:
-        """Of all commands."""
         return float(sum(step["seconds"] for step in self.reply["steps"]))
 
 
