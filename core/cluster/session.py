@@ -55,7 +55,7 @@ def read_address(text: str) -> Address:
         return Address(text, workers=int(found[1] or max(1, usable_cores() - 1)))
     if found := _REMOTE.fullmatch(text):
         return Address(text, found["host"])
-    raise UserError(f"{text!r} names no cluster.", "Say --cluster local, local:4 or ray://HOST:10001.")
+    raise UserError(f"{text!r} names no cluster.", "Say local, local:4 or ray://HOST:10001 with --cluster.")
 
 
 def require_token(address: Address) -> None:

@@ -118,7 +118,7 @@ def open_repository(project: Path) -> pygit2.Repository:
         raise _unreadable(project, "its references are kept in a form that libgit2 does not know")
     raise ProjectError(
         f"{project} is not in a git repository, so it has no edits.",
-        "Name a folder under git, or take edits from a file (--edits FILE, or the window's run settings).",
+        "Name a folder under git, or take edits from a file (--edits FILE).",
     )
 
 

@@ -35,8 +35,16 @@ from rtc_inspector.ui.style.theme import SPACE
 FIELD = 28  # pixels of a field of one line
 
 
-_OPTION = re.compile(r"`?(--[a-z][a-z-]+)(?: (?!out\b)(?P<value>[a-z]+)(?=[`.)])| [A-Z]+\b)?`?")
-"""As sentences name an option of the command line, with a value where one is proposed."""
+_VALUE = r""" (?!out\b)(?:(?P<value>\d+(?:\.\d+)?|off|[A-Z][a-z]+|[a-z]+(?=[`.)]))\b|"(?P<quoted>[^"]+)"|[A-Z]+\b)"""
+_OPTION = re.compile(rf"`(?!--)[^`]*`|`?(--[a-z][a-z-]+)(?:{_VALUE})?`?")
+"""As sentences name an option of the command line, with a value where one is proposed; or a command, to be left."""
+_PLACE = r" in the run settings| of the model server"
+_ORDER = (
+    (re.compile(rf"(“[^”]+”)({_PLACE})((?:(?:,| and| or) “[^”]+”(?!{_PLACE}))+)"), r"\1\3\2"),
+    (re.compile(rf"([Ll]eave) (“[^”]+”(?:{_PLACE})?) out\b"), r"\1 out \2"),
+    (re.compile(r"(“[^”]+”) or \1"), r"\1"),
+)
+"""What stands elsewhere once options have names: the place after several of one place, and no name twice."""
 
 
 def window_words(text: str) -> str:
@@ -49,9 +57,13 @@ def window_words(text: str) -> str:
         field, place = _fields()[found[1]]
         where = "" if place in places else place
         places.add(place)
-        return f"“{field}{(found['value'] and ': ' + found['value']) or ''}”{where}"
+        value = found["value"] or found["quoted"]
+        return f"“{field}: {value}”{where}" if value else f"“{field}”{where}"
 
-    return _OPTION.sub(name, re.sub(r" \((on the command line: [^)]+|--db)\)", "", text))
+    said = _OPTION.sub(name, re.sub(r" \((on the command line: [^)]+|--db)\)", "", text))
+    for order, better in _ORDER:
+        said = order.sub(better, said)
+    return said
 
 
 @cache
