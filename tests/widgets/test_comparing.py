@@ -353,7 +353,7 @@ def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication
 def test_figures_of_all_compared_runs_stand_on_the_page(window: MainWindow) -> None:
     page = compare(window, 1, 2, 3)
     page.figures_button.click()
-    assert page.in_figures and not page.runs.isVisible()
+    assert page.in_figures and not page.runs.isVisible() and page.figures_button.isChecked()
     wait_until(lambda: page.figures.view.figure is not None)
     shown = page.figures.view.figure
     runs = {link.run for figure in page.figures.figures for mark in marks(figure) for link in mark.links}
@@ -364,4 +364,8 @@ def test_figures_of_all_compared_runs_stand_on_the_page(window: MainWindow) -> N
         bands = [curve for curve in laid_out(each).curves if curve.band]
         assert len(bands) == len(each.series) == 3, "one band of each run"
     QTest.keyClick(page, Qt.Key.Key_Escape)
-    assert not page.in_figures and page.runs.isVisible()
+    assert not page.in_figures and page.runs.isVisible() and not page.figures_button.isChecked()
+    wait_until(lambda: bool(page.comparisons))
+    page.figures_button.click()
+    page.figures_button.click()
+    assert not page.in_figures and not page.figures_button.isChecked(), "pressed again it leaves the figures"

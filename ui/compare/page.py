@@ -301,7 +301,9 @@ class ComparePage(QWidget):
         self.export_button.failed.connect(self.export_failed)
         self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
         tip = "What the analyses make of all these runs together"
-        self.figures_button = button("Figures", tip, self.show_figures, flat=False)
+        self.figures_button = button("Figures", tip, self._turn_figures, flat=False)
+        self.figures_button.setCheckable(True)
+        self._stack.currentChanged.connect(lambda _: self.figures_button.setChecked(self.in_figures))
         buttons = self.figures_button, self.export_button, self.reference_button
         head = row(label("Comparison", "title"), None, *buttons, self.choose_button, self.close_button, margins=BAR)
         column(head, self.runs, self._stack, owner=self)
@@ -334,6 +336,10 @@ class ComparePage(QWidget):
         self.runs.hide()
         self._stack.setCurrentWidget(self.figures)
         self.figures_asked.emit()
+
+    def _turn_figures(self) -> None:
+        (self.show_summary if self.in_figures and self.comparisons else self.show_figures)()
+        self.figures_button.setChecked(self.in_figures)  # by the click it is up where there is no summary to show
 
     @property
     def in_figures(self) -> bool:
