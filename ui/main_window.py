@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ from rtc_inspector.ui.shell.fields import Choice
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Welcome
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
+from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row, to_clipboard
 from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.guide import Guide
@@ -41,7 +42,7 @@ from rtc_inspector.ui.window.opening import Dropping, Opening, OpenMenus
 from rtc_inspector.ui.window.pages import Auditing, BigFigures, Comparing, Reporting
 from rtc_inspector.ui.window.preferences import Preferences, keys_of_views, tour_steps
 from rtc_inspector.ui.window.searching import Searching
-from rtc_inspector.ui.window.window_actions import PANES, WindowActions, theme_menu
+from rtc_inspector.ui.window.window_actions import PANES, Offered, WindowActions, offer_menu, theme_menu
 from rtc_inspector.ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -157,6 +158,31 @@ class MainWindow(QMainWindow):
         more = (*further, self.commands["open-database"])
         runs.aboutToShow.connect(lambda: self.run_lists.fill(runs, *more))
         self.commands["resume"].setEnabled(False)
+        offer_menu(self.parts.regions.table, self._for_region)
+        offer_menu(self.parts.roundtrip, self._for_sample)
+
+    def _for_region(self) -> Sequence[Offered]:
+        """Return what can be done with the region that is chosen, for its menu in the list."""
+        item = self.inspection.item
+        if item is None:
+            return ()
+        place = f"{item.file}:{item.start_line}" if item.has_file else item.file
+        return (
+            ("Show in the code", self.commands["focus-code"].trigger),
+            ("Copy its place", partial(to_clipboard, place)),
+            ("Copy its text", partial(to_clipboard, item.text)),
+            self.commands["describe"],
+            self.commands["labels"],
+        )
+
+    def _for_sample(self) -> Sequence[Offered]:
+        """Return what can be done with the sample that is chosen, for the menu of its card."""
+        chosen = self.parts.roundtrip.chosen
+        if chosen is None:
+            return ()
+        copy = "Copy the description" if chosen.describes else "Copy the code"
+        text = partial(to_clipboard, chosen.sample.text)
+        return (copy, text), *(self.commands[name] for name in ("focus-tabs", "describe", "labels"))
 
     def _offer_commands(self) -> None:
         parts = self.parts

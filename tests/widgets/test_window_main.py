@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QShortcut
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
+    QMenu,
     QPlainTextEdit,
     QWidget,
 )
@@ -101,6 +102,43 @@ def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
     assert parts.tree.files.index_of("shop/module_000.py").siblingAtColumn(1).data()
     assert parts.bar.project.value == str(case.root)
     assert case.root.name in window.windowTitle()
+
+
+def menu_of(view: QWidget, place: QPoint) -> QMenu:
+    """The menu that a right click opens there."""
+    QTest.mouseClick(view, Qt.MouseButton.RightButton, pos=place)
+    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.mapToGlobal(place))
+    QApplication.sendEvent(view, asked)
+    wait_until(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def test_regions_and_samples_have_menus_of_what_can_be_done_with_them(window: MainWindow, case: Filled) -> None:
+    item, parts = judged(case), window.parts
+    row = parts.regions.regions.row_of(item.id)
+    assert row is not None
+    parts.regions.table.scrollTo(parts.regions.regions.index(row, 1))
+    centre = parts.regions.table.visualRect(parts.regions.regions.index(row, 1)).center()
+    menu = menu_of(parts.regions.table.viewport(), centre)
+    assert window.inspection.item is not None and window.inspection.item.id == item.id, "the one that was clicked"
+    acts = {action.text(): action for action in menu.actions()}
+    assert window.commands["describe"] in menu.actions() and window.commands["labels"] in menu.actions()
+    acts["Copy its place"].trigger()
+    assert QGuiApplication.clipboard().text() == f"{item.path}:{item.start_line}"
+    acts["Show in the code"].trigger()
+    assert QApplication.focusWidget() is parts.code.editor
+    menu.close()
+    wait_until(lambda: len(parts.roundtrip.cards) > 1 and not parts.roundtrip.filling)
+    card = parts.roundtrip.cards[0]
+    acts = {action.text(): action for action in menu_of(card, QPoint(60, 12)).actions()}
+    assert parts.roundtrip.chosen is card and card.describes
+    acts["Copy the description"].trigger()
+    assert QGuiApplication.clipboard().text() == card.sample.text
+    popup = QApplication.activePopupWidget()
+    if popup is not None:
+        popup.close()
 
 
 def test_a_region_chosen_in_the_table_is_shown_everywhere(window: MainWindow, case: Filled) -> None:

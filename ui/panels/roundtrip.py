@@ -161,7 +161,7 @@ class RoundTripPanel(QWidget):
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
         self.own.written.connect(self._ask_backward)
-        self.own.left.connect(lambda: (self._chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason))
+        self.own.left.connect(lambda: (self.chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason))
         self._header = RoundTripHeader(self.describe)
         self._empty = EmptyState("", "")
         self.set_kind(FIRST_KIND)
@@ -185,7 +185,7 @@ class RoundTripPanel(QWidget):
         self._header.peek.setVisible(self.height() > grown(self, LOW))
 
     @property
-    def _chosen(self) -> SampleCard | None:
+    def chosen(self) -> SampleCard | None:
         return None if self.selected is None else self._cards.get(self.selected)
 
     @property
@@ -267,11 +267,11 @@ class RoundTripPanel(QWidget):
             self._scroll.ensureWidgetVisible(list(self._writing.values())[-1], 0, SPACE)
 
     def _reveal(self) -> None:
-        if self._chosen is not None:
-            self._scroll.ensureWidgetVisible(self._chosen, 0, SPACE)
+        if self.chosen is not None:
+            self._scroll.ensureWidgetVisible(self.chosen, 0, SPACE)
 
     def write_description(self) -> None:
-        card = self._chosen
+        card = self.chosen
         if card is not None and not card.describes and card.sample.parent_id is not None:
             # Code is chosen: who describes it anew begins from the words it was made from.
             card = self._cards.get(card.sample.parent_id)

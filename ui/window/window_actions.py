@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
 from rtc_inspector.ui.labels.controls import keys_of
 from rtc_inspector.ui.style.appearance import CHOICES
@@ -11,6 +12,7 @@ from rtc_inspector.ui.style.appearance import CHOICES
 KeyGroup = tuple[str, Sequence[tuple[str, str]]]  # a heading, and below it what keys do, each with its keys
 
 Entry = tuple[str, str, str]  # name, words, keys (several separated by a space)
+Offered = QAction | tuple[str, Callable[[], object]]  # an action of the window, or words and what they do
 
 GROUPS: Mapping[str, Sequence[Entry]] = {
     "Project": (
@@ -136,6 +138,26 @@ class WindowActions:
         # An action that stands in no menu that was opened yet has its key all the same.
         self._window.addAction(action)
         return action
+
+
+def offer_menu(view: QWidget, entries: Callable[[], Sequence[Offered]]) -> None:
+    """Show what `entries` gives as a menu where the right button or the menu key asks for one; nothing where empty."""
+    ground = view.viewport() if isinstance(view, QAbstractScrollArea) else view
+
+    def show(place: QPoint) -> None:
+        menu = QMenu(view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for each in entries():
+            if isinstance(each, QAction):
+                menu.addAction(each)
+            else:
+                # The default value keeps this turn's act.
+                menu.addAction(each[0]).triggered.connect(lambda _=False, act=each[1]: act())
+        if menu.actions():
+            menu.popup(ground.mapToGlobal(place))
+
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    view.customContextMenuRequested.connect(show)
 
 
 def theme_menu(window: QWidget, now: Callable[[], str], choose: Callable[[str], object]) -> QMenu:
