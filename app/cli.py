@@ -12,7 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rtc_inspector.app import windows
 from rtc_inspector.app.options import USUAL, error_file, heed_project_file
 from rtc_inspector.core import __version__
 from rtc_inspector.core.errors import Bug, Cancelled, InspectorError
@@ -80,12 +79,19 @@ def build_parser(only: str = "") -> argparse.ArgumentParser:
         action=_PrintCompletion,
         help="print what makes this shell complete commands and options, and exit",
     )
-    parser.set_defaults(command=windows.open_project, project=None, db=None, left=0)
+    parser.set_defaults(command=_open_last, project=None, db=None, left=0)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for group, names in _GROUPS.items():
         if only in names or not any(only in others for others in _GROUPS.values()):
             import_module(f"rtc_inspector.app.{group}").add_commands(commands)
     return parser
+
+
+def _open_last(options: argparse.Namespace) -> int:
+    """Open the window, where no command is named."""
+    from rtc_inspector.app.windows import open_project
+
+    return open_project(options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from rtc_inspector.app.figures import figure_table
 from rtc_inspector.app.output import terminal
-from rtc_inspector.core.analyses.costs import money_words, spent
-from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.generation import Sample
 from rtc_inspector.core.kinds import ROUND_TRIP, few, task
 from rtc_inspector.core.run.events import (
@@ -28,9 +25,11 @@ from rtc_inspector.core.run.events import (
     VerdictReady,
 )
 from rtc_inspector.core.run.events import Progress as Step
-from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, Answers, RunRow
 from rtc_inspector.core.types import Estimate, Item, Verdict
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.store.reader import Reader
 
 
 class Display:
@@ -103,7 +102,10 @@ def duration(seconds: float) -> str:
 
 def print_result(reader: Reader, run_id: int, database: str) -> None:
     """Print the closing table: scores of the run and of its files."""
-    from rtc_inspector.core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
+    # Only here, since this module is loaded before a project's tests are started, and this with numpy.
+    from rtc_inspector.app.figures import figure_table
+    from rtc_inspector.core.analyses.costs import money_words, spent
+    from rtc_inspector.core.analyses.scores import by_facet, files
 
     run = reader.run(run_id)
     console = terminal()
@@ -143,6 +145,8 @@ def _scores_table(run: RunRow) -> Table:
 
 
 def _cells(score: Estimate, signed: bool = False) -> tuple[str, str]:
+    from rtc_inspector.core.comparison.comparison import bounded
+
     value, _, interval = bounded(score, "+" if signed else "").partition(" (")
     return value, interval.removesuffix(")")
 

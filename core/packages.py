@@ -2,10 +2,7 @@
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
-
-from packaging.requirements import Requirement
 
 BUBBLEWRAP = {"apt-get": "bubblewrap", "dnf": "bubblewrap", "pacman": "bubblewrap"}
 QT = {
@@ -47,6 +44,10 @@ def pip_install() -> str:
 
 def needed_by(extra: str) -> list[str]:
     """Return the requirements of an extra as pip takes them; empty where this is not installed."""
+    from importlib.metadata import PackageNotFoundError, requires  # needed where something is missing alone
+
+    from packaging.requirements import Requirement
+
     try:
         listed = map(Requirement, requires("rtc-inspector") or ())
     except PackageNotFoundError:

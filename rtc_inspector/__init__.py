@@ -9,7 +9,6 @@ here, so that nothing of ours is at the top of site-packages.
 
 from __future__ import annotations
 
-import logging
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,14 +28,12 @@ if TYPE_CHECKING:  # each of these takes longer to load than most programs need
 
 __all__ = ["analyse", "judge", "open_project", "open_store", "run"]
 
-_LOG = logging.getLogger(__name__)
-
 
 def open_project(path: str | Path) -> Codebase:
     """Return the project in a folder: its files, those left out and why, its revision. Raises UserError."""
     from rtc_inspector.core.trips.judged import open_named
 
-    return open_named(Path(path), _LOG.info)
+    return open_named(Path(path), _log)
 
 
 def run(
@@ -85,7 +82,7 @@ def judge(project: str | Path, path: str, start: int, end: int, replacement: str
     from rtc_inspector.core.types import Span
 
     asked = oracle_settings(_options(Path(project), None, settings))
-    return judge_span(Path(project), path, Span(start, end), replacement, asked, _LOG.info, lambda *step: None)
+    return judge_span(Path(project), path, Span(start, end), replacement, asked, _log, lambda *step: None)
 
 
 def analyse(database: str | Path, *runs: int, kind: str | None = None, **chosen: str) -> list[Figure]:
@@ -101,6 +98,12 @@ def open_store(database: str | Path) -> Reader:
     from rtc_inspector.core.run.results import open_reader
 
     return open_reader(Path(database))
+
+
+def _log(text: str) -> None:
+    from logging import getLogger
+
+    getLogger(__name__).info(text)
 
 
 def _options(source: Path, task: str | None, values: Mapping[str, Any]) -> Namespace:

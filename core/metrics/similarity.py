@@ -3,20 +3,23 @@
 Figures of code are 0..1, also for empty texts: two empty texts are alike (1), an empty and a full one are not (0).
 """
 
+from __future__ import annotations
+
 import ast
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq, Levenshtein
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
 
 from rtc_inspector.core.generation import TokenVectors
 from rtc_inspector.core.syntax import AnyFunction, first_line_of, parsed
 from rtc_inspector.resources.synonyms import synonyms
+
+if TYPE_CHECKING:  # numpy, as sacreBLEU with it, is loaded when the first texts are compared: a run begins without
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -52,6 +55,8 @@ def bleu(candidate: str, reference: str) -> float:
     # sacreBLEU gives 0 for two empty texts, which are alike.
     if not words or not wanted:
         return float(words == wanted)
+    from sacrebleu.metrics.bleu import BLEU
+
     metric = BLEU(tokenize="none", force=True, effective_order=True)
     return _fraction(metric.sentence_score(words, [wanted]).score)
 
@@ -64,6 +69,8 @@ def description_bleu(candidate: str, reference: str) -> float:
     """
     if not candidate.strip() or not reference.strip():
         return float(candidate.strip() == reference.strip())
+    from sacrebleu.metrics.bleu import BLEU
+
     metric = BLEU(tokenize="intl", force=True, effective_order=True)
     return _fraction(metric.sentence_score(candidate, [reference]).score)
 
@@ -72,6 +79,8 @@ def chrf(candidate: str, reference: str) -> float:
     """Return sentence chrF by sacreBLEU: character n-grams up to 6, beta 2, no word n-grams, no white space."""
     if not candidate.strip() or not reference.strip():
         return float(candidate.strip() == reference.strip())
+    from sacrebleu.metrics.chrf import CHRF
+
     return _fraction(CHRF().sentence_score(candidate, [reference]).score)
 
 
@@ -254,7 +263,7 @@ def matched(candidate: TokenVectors, reference: TokenVectors, *, code: bool) -> 
         return {"p": 0.0, "r": 0.0, "f1": 0.0, "f3": 0.0}
     similar = own @ wanted.T
     if code:
-        similar = np.maximum(similar, 0.0)
+        similar = similar.clip(min=0.0)
     precision, recall = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
     precision, recall = min(1.0, precision), min(1.0, recall)
     return {"p": precision, "r": recall, "f1": f_score(precision, recall, 1), "f3": f_score(precision, recall, 3)}
@@ -267,6 +276,8 @@ def f_score(precision: float, recall: float, beta: float) -> float:
 
 
 def _unit(text: TokenVectors, code: bool) -> NDArray[np.float64]:
+    import numpy as np
+
     kept = [at for at, token in enumerate(text.tokens) if not code or not _PUNCTUATION.issuperset(token.strip())]
     vectors = text.values[kept].astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

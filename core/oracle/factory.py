@@ -1,14 +1,16 @@
 """Open the oracle of a project: interpreter, sandbox, plan and cache put together."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.oracle.cache import BaselineCache, cache_folder, fingerprint
-from rtc_inspector.core.oracle.environment import Install, environment_for, environments_folder, read_install
 from rtc_inspector.core.oracle.interpreter import Interpreter, find_interpreter, interpreter_of_image
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
@@ -19,6 +21,9 @@ from rtc_inspector.core.oracle.sessionplan import make_plan, only_unittest_finds
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import Codebase, Oracle, Report
 from rtc_inspector.core.waiting import Poll, no_poll
+
+if TYPE_CHECKING:  # loads what reads requirements, which most projects have installed already
+    from rtc_inspector.core.oracle.environment import Install
 
 
 def open_oracle(
@@ -31,7 +36,11 @@ def open_oracle(
     """
     root = codebase.root.resolve()
     settings = replace(settings, image=settings.image or platform.image_to_show())
-    install = read_install(root, settings)
+    install: Install | None = None
+    if settings.install:
+        from rtc_inspector.core.oracle.environment import read_install
+
+        install = read_install(root, settings)
     poll = partial(progress, "installing", 0, 1) if progress is not None else no_poll
     sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, poll)
     interpreter = _interpreter(root, sandbox, settings, install, notice, poll)
@@ -63,6 +72,8 @@ def _interpreter(
     if settings.image is not None:
         return interpreter_of_image(sandbox, settings.python)
     if install is not None:
+        from rtc_inspector.core.oracle.environment import environment_for, environments_folder
+
         base = find_interpreter(root, settings.python or sys.executable, notice)
         return environment_for(base, install, environments_folder(), notice, poll)
     return find_interpreter(root, settings.python, notice)

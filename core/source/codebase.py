@@ -16,9 +16,8 @@ from typing import Any
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import PYTHON, Language, language_for, language_of
-from rtc_inspector.core.source.git import History
 from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
-from rtc_inspector.core.source.walk import Walk
+from rtc_inspector.core.source.walk import Walk, history_of
 from rtc_inspector.core.types import Codebase, SkippedFile, SourceFile
 
 _CONVENTIONS = ("test_*.py", "*_test.py", "conftest.py", "tests.py", "test.py")
@@ -180,7 +179,7 @@ def open_codebase(
     those that `core.source.reading.Checking` finds broken. `needed` False takes a folder without any such file too.
     """
     root = _folder(root)
-    history = History.of(root)
+    history = history_of(root)
     walk = Walk(root, history, tuple(suffix for language in languages for suffix in language.suffixes))
     walk.run()
     texts, unreadable = _read_all(root, walk.found, compiled)

@@ -1,18 +1,22 @@
 """Which source files a project has, and what was passed over on the way."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Self
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Self
 
 from rtc_inspector.core.platform import in_use
-from rtc_inspector.core.source.git import History
 from rtc_inspector.core.types import SkippedFile
+
+if TYPE_CHECKING:  # each loaded where there are ignore rules, or a repository
+    from pathspec import GitIgnoreSpec
+
+    from rtc_inspector.core.source.git import History
 
 _VENDORED = {"vendor", "_vendor", "vendored", "_vendored", "extern", "_extern"}
 _VENDORED |= {"third_party", "third-party", "thirdparty", "3rdparty"}
@@ -60,15 +64,32 @@ class IgnoreRules:
         return False
 
     def _with(self, base: str, file: Path) -> Self:
+        try:
+            lines = file.read_text(encoding="utf-8-sig", errors="surrogateescape").splitlines()
+        except OSError:
+            return self
+        from pathspec import GitIgnoreSpec
+
         patterns = []
-        with suppress(OSError):
-            for line in file.read_text(encoding="utf-8-sig", errors="surrogateescape").splitlines():
-                with suppress(ValueError):  # git passes over the lines it cannot read, and so do we
-                    if line.strip() and not line.startswith("#") and GitIgnoreSpec.from_lines([line]):
-                        patterns.append(line)
+        for line in lines:
+            with suppress(ValueError):  # git passes over the lines it cannot read, and so do we
+                if line.strip() and not line.startswith("#") and GitIgnoreSpec.from_lines([line]):
+                    patterns.append(line)
         if not patterns:
             return self
         return type(self)(self.top, (*self.layers, (base, GitIgnoreSpec.from_lines(patterns))))
+
+
+def history_of(root: Path) -> History | None:
+    """Return the repository that holds a folder, whose links are resolved.
+
+    git's library is loaded only where there may be one.
+    """
+    if not any(_exists(folder / ".git") for folder in (root, *root.parents)):
+        return None
+    from rtc_inspector.core.source.git import History
+
+    return History.of(root)
 
 
 @dataclass(slots=True)
@@ -146,7 +167,7 @@ def every_file(root: Path) -> Iterator[str]:
 
     The ignore rules themselves are left out: where these files are put they need none.
     """
-    walk = Walk(root, History.of(root))
+    walk = Walk(root, history_of(root))
     waiting = [("", walk.rules())]
     found = []
     while waiting:

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from rtc_inspector.core.errors import ProjectError
-from rtc_inspector.core.source.edits import rank
 from rtc_inspector.core.types import Item, Report
 from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
 
@@ -107,6 +106,8 @@ class Draw(Generic[T]):
 
         def item_of(key: str) -> Item:
             return stored.get(key) or self._item_of(self._sources[key])
+
+        from rtc_inspector.core.source.edits import rank  # with git's library
 
         keys = sorted(self._sources, key=lambda key: rank(seed, key))
         return draw_items(keys, item_of, wanted, report, self._stage, self._dropped, self._workers)

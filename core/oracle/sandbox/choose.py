@@ -8,12 +8,15 @@ import uuid
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import SandboxError
-from rtc_inspector.core.oracle.environment import Install
 from rtc_inspector.core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
 from rtc_inspector.core.waiting import Poll, no_poll
+
+if TYPE_CHECKING:
+    from rtc_inspector.core.oracle.environment import Install
 
 # Starting a first container on a busy machine is the slowest case.
 PATIENCE = 30.0
