@@ -6,6 +6,7 @@ import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from types import CodeType
 
 from rtc_inspector.core.types import Span
 
@@ -23,6 +24,13 @@ def parse(source: str) -> ast.Module:
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source)
+
+
+def compiled(source: str) -> CodeType:
+    """Return what a module compiles to, likewise. Raises UNREADABLE."""
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(source, "<source>", "exec", dont_inherit=True)
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -21,7 +21,7 @@ from itertools import accumulate, groupby
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
-from rtc_inspector.core.regions.coverage import cover
+from rtc_inspector.core.regions.coverage import StatementMap, cover, map_statements
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.syntax import AnyFunction, Lines, parsed
 from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
@@ -95,28 +95,42 @@ class Found:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What of a file is known before its tests have run: candidates, and its statements where it is Python."""
+
+    candidates: list[Region]
+    statements: StatementMap | None
+
+
+def look(file: SourceFile, settings: RegionSettings) -> Looked:
+    """Look through one file. Raises as `enumerate_candidates`, and SyntaxError for Python that does not compile."""
+    found = enumerate_candidates(file, settings)
+    return Looked(found, map_statements(file.text) if found and language_for(file.path) is PYTHON else None)
+
+
 class Ahead:
-    """The candidates of files, found in a thread while a project's tests run, which another processor does."""
+    """What `look` finds in files, in a thread while a project's tests run, which another processor does."""
 
     def __init__(self, files: Sequence[SourceFile], settings: RegionSettings) -> None:
         self._settings = settings
-        self._found: dict[str, list[Region]] = {}
+        self._found: dict[str, Looked] = {}
         self._busy = threading.Lock()
         self._files = deque(file for file in files if not file.is_test)
         in_thread(self._find)
 
     def _find(self) -> None:
         while self._files:
-            with self._busy, suppress(ProjectError, IndexError):
+            with self._busy, suppress(ProjectError, SyntaxError, IndexError):
                 file = self._files.popleft()
-                self._found[file.path] = enumerate_candidates(file, self._settings)
+                self._found[file.path] = look(file, self._settings)
 
-    def of(self, file: SourceFile, settings: RegionSettings) -> list[Region]:
-        """Return the candidates of one file; nothing is looked for ahead any more. Raises as `enumerate_candidates`."""
+    def of(self, file: SourceFile, settings: RegionSettings) -> Looked:
+        """Return what one file has; nothing is looked for ahead any more. Raises as `look`."""
         self._files.clear()
         with self._busy:
             found = self._found.get(file.path) if settings == self._settings else None
-        return enumerate_candidates(file, settings) if found is None else found
+        return found or look(file, settings)
 
 
 def find_regions(
@@ -124,7 +138,7 @@ def find_regions(
     coverage: CoverageMap,
     settings: RegionSettings,
     progress: Report,
-    candidates: Callable[[SourceFile, RegionSettings], list[Region]] = enumerate_candidates,
+    looked: Callable[[SourceFile, RegionSettings], Looked] = look,
 ) -> Found:
     """Return the candidates of every code file some line of which ran; files that no test reaches are not even parsed.
 
@@ -137,7 +151,8 @@ def find_regions(
     for done, file in enumerate(code):
         progress("finding regions", done, len(code))
         try:
-            regions += cover(candidates(file, settings), coverage, settings, file)
+            found = looked(file, settings)
+            regions += cover(found.candidates, coverage, settings, file, found.statements)
         except ProjectError as error:
             problems.append(error.problem)
     return Found(tuple(weigh(regions)), tuple(problems))

@@ -1,10 +1,11 @@
 """Which candidates the tests cover, and by which tests: traced by us in Python, reported by the tests elsewhere."""
 
+from __future__ import annotations
+
 import ast
-import warnings
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
@@ -12,23 +13,30 @@ from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.settings import RegionSettings
-from rtc_inspector.core.syntax import AnyFunction, first_line_of, parse
+from rtc_inspector.core.syntax import AnyFunction, compiled, first_line_of, parse
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile
 
 
-def cover(regions: Sequence[Region], coverage: CoverageMap, settings: RegionSettings, file: SourceFile) -> list[Region]:
+def cover(
+    regions: Sequence[Region],
+    coverage: CoverageMap,
+    settings: RegionSettings,
+    file: SourceFile,
+    statement_map: StatementMap | None = None,
+) -> list[Region]:
     """Return the regions of `file` that tests cover, with their tests in suite order and whether they run at import.
 
     Covered are those whose statements all ran (`all`), or some (`any`), under a test or at import; statements the
     compiler makes no code for, or a report has nothing about, do not count. A region that runs at import has the whole
-    suite for its tests; so has every region where nobody traced the tests.
+    suite for its tests; so has every region where nobody traced the tests. `statement_map`: of the file, where it is
+    Python and that is known already.
     """
     if not coverage.tests or not regions:
         return []
     if not coverage.traced:
         return [replace(region, tests=coverage.tests) for region in regions]
     language = language_for(file.path)
-    trace = _Trace(file, coverage) if language is PYTHON else _Reported(file, coverage, language)
+    trace = _Trace(file, coverage, statement_map) if language is PYTHON else _Reported(file, coverage, language)
     judged = (trace.judge(region, every=settings.coverage != "any") for region in regions)
     return [region for region in judged if region is not None]
 
@@ -55,9 +63,9 @@ class _Reported:
 class _Trace:
     """What ran of one file, by first lines of statements; tests are bits of an integer."""
 
-    def __init__(self, file: SourceFile, coverage: CoverageMap) -> None:
+    def __init__(self, file: SourceFile, coverage: CoverageMap, known: StatementMap | None) -> None:
         self._suite = coverage.tests
-        self._map = map_statements(file.text)
+        self._map = known or map_statements(file.text)
         self._at_import = {self._map.first_line.get(line, line) for line in coverage.import_lines.get(file.path, ())}
         self._under_tests: dict[int, int] = {}
         for line, tests in coverage.lines.get(file.path, {}).items():
@@ -107,27 +115,24 @@ class StatementMap:
 
 def map_statements(text: str) -> StatementMap:
     """Locate the statements of a file that compiles. Raises SyntaxError."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        code = compile(text, "<source>", "exec", dont_inherit=True)
-    tree = parse(text)
+    code, nodes = compiled(text), list(ast.walk(parse(text)))
     # Outer statements first, so that the inner ones write over them.
-    extents = sorted(_extents(tree), key=lambda extent: (extent[0], -extent[1]))
+    extents = sorted(_extents(nodes), key=lambda extent: (extent[0], -extent[1]))
     first_line: dict[int, int] = {}
     for first, last in extents:
         first_line.update(dict.fromkeys(range(first, last + 1), first))
     firsts = Counter(first for first, _ in extents)
     # A string that shares its line with another statement says nothing about whether that one runs.
-    silent = {line for line in _strings(tree) if firsts[line] == 1}
+    silent = {line for line in _strings(nodes) if firsts[line] == 1}
     executable = {first_line[line] for line in _code_lines(code) if line in first_line} - silent
-    functions = [node for node in ast.walk(tree) if isinstance(node, AnyFunction)]
+    functions = [node for node in nodes if isinstance(node, AnyFunction)]
     bodies = ((node.lineno + 1, node.end_lineno or node.lineno) for node in functions)
     return StatementMap(first_line, frozenset(executable), tuple(bodies))
 
 
-def _extents(tree: ast.Module) -> Iterator[tuple[int, int]]:
+def _extents(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, int]]:
     """Yield the first and last line of every statement, exception handler and case."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.match_case):
             yield node.pattern.lineno, node.body[-1].end_lineno or node.pattern.lineno
         elif isinstance(node, ast.stmt | ast.excepthandler):
@@ -144,9 +149,9 @@ def _code_lines(code: CodeType) -> Iterator[int]:
             yield from _code_lines(constant)
 
 
-def _strings(tree: ast.Module) -> Iterator[int]:
+def _strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Yield first lines of docstrings, and of strings used as comments."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno
 

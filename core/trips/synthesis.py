@@ -42,20 +42,17 @@ class SynthesisTrip(InFile):
         self._ahead = ahead
         self._region = settings.region
         self._notify = notify
-        self._candidates = self._disjoint = 0
+        self._regions: Sequence[Region] = ()
+        self._seed = 0
         self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         from rtc_inspector.core.regions.candidates import find_regions
 
-        judged, candidates = self.judged, self._ahead[0].result().of
-        found = find_regions(judged.codebase.files, judged.suite.coverage, self._region, report, candidates)
-        self._candidates = len(found.regions)
-        # Drawn to the end by the same rule, since how many regions go together depends on the order in which they are
-        # drawn.
-        if not self._region.allow_overlap:
-            self._disjoint = sum(1 for _ in draw(found.regions, seed, False))
+        judged, ahead = self.judged, self._ahead[0].result()
+        found = find_regions(judged.codebase.files, judged.suite.coverage, self._region, report, ahead.of)
+        self._regions, self._seed = found.regions, seed
         for problem in found.problems:
             self._notify(problem)
 
@@ -72,7 +69,11 @@ class SynthesisTrip(InFile):
     @property
     def available(self) -> int:
         """Return how many regions can be drawn: without overlap, where none is allowed."""
-        return self._candidates if self._region.allow_overlap else self._disjoint
+        return len(self._regions) if self._region.allow_overlap else self._disjoint()
+
+    def _disjoint(self) -> int:
+        """Return how many regions go together, which depends on the order in which they are drawn."""
+        return sum(1 for _ in draw(self._regions, self._seed, False))
 
     def select(self, path: str, span: Span) -> Item:
         return selected_item(self.judged, path, span)
@@ -82,7 +83,7 @@ class SynthesisTrip(InFile):
 
         Sec. 4.2: the paper sets aside projects with fewer than 80 regions.
         """
-        if wanted and not self._candidates:
+        if wanted and not self._regions:
             least, most = self._region.min_characters, self._region.max_characters
             raise ProjectError(
                 f"This project has no region to draw: its tests run no statements of {least} to {most} characters.",
@@ -95,10 +96,10 @@ class SynthesisTrip(InFile):
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
         notices = []
-        drawn = admitted + len(self._dropped)
-        if drawn > SAFE_SHARE * self._disjoint > 0:
+        drawn, disjoint = admitted + len(self._dropped), 0 if self._region.allow_overlap else self._disjoint()
+        if drawn > SAFE_SHARE * disjoint > 0:
             notices.append(
-                f"{drawn} of about {self._disjoint} regions that do not overlap were drawn. Beyond {SAFE_SHARE:.0%} "
+                f"{drawn} of about {disjoint} regions that do not overlap were drawn. Beyond {SAFE_SHARE:.0%} "
                 "those that are left are short, and intervals promise too much: allow overlap, or draw fewer."
             )
         if admitted < min(wanted, 80):
