@@ -87,10 +87,7 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List GGUF files; those that cannot be used say why. With a server, list what that serves instead.
-
-    `download` as the first word fetches one.
-    """
+    """List GGUF files, with why some cannot be used, or a server's models; `download` as the first word fetches one."""
     if options.folders[:1] == [Path("download")]:
         return _fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:

@@ -226,7 +226,7 @@ def heed_project_file(options: argparse.Namespace) -> None:
     file = read_project_file(project)
     told = {name for names in _INSTEAD for name in names if any(getattr(options, each, None) for each in names)}
     for name, value in file.named.items():
-        if name not in told and not (getattr(options, name, True) not in (None, [], "")):
+        if name not in told and getattr(options, name, True) in (None, [], ""):
             setattr(options, name, Path(value) if name == "models_in" else value)
             options.from_file[name] = file.path
 

@@ -25,10 +25,7 @@ def add_commands(commands: Any) -> None:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """Open the window on a project, or on the last one; a file of problems or cells stands for one generated from it.
-
-    A bundle of a run is unpacked once, and shown with its own database; without a screen it is said where that is.
-    """
+    """Open the window on a project, the last one, what a file of items stands for, or a bundle, unpacked once."""
     project: Path | None = options.project
     if project is None:
         return show(None, shared.database(options), None)

@@ -291,10 +291,7 @@ def _towards_better(axis: Axis, low: float, high: float, centre: float | None, v
 
 
 def spans(figure: Drawn) -> tuple[Span, Span]:
-    """Return the ranges of x and y to draw: what the axes say, else what the values need.
-
-    Bars and lines keep 0 in sight, so that a small difference looks small.
-    """
+    """Return ranges of x and y, the axes' or the values', with 0 for bars and lines: a small difference looks small."""
     if isinstance(figure, Scatter):
         x = [each for point in figure.points for each in _seen(point.x)]
         y = [each for point in figure.points for each in _seen(point.y)]

@@ -214,10 +214,7 @@ def row_words(figure: fig.Table, row: fig.Row) -> list[str]:
 
 
 def to_json(figure: fig.Figure) -> dict[str, Any]:
-    """Return the line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
-
-    A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
-    """
+    """Return the line of `analyse --json`, undefined values left out; a histogram has its `bins` in `data` as well."""
     data = _plain({field.name: getattr(figure, field.name) for field in dataclasses.fields(figure)})
     del data["head"]
     if isinstance(figure, fig.Histogram):

@@ -59,10 +59,7 @@ class DataFlow:
             self._tokens[leaf.start_byte, leaf.end_byte] = place, _source(leaf)
 
     def edges(self) -> list[Edge]:
-        """Return the edges that have a source or are one, by place.
-
-        There are none where the tree is broken at an assignment, or too deep. Raises TooLargeError.
-        """
+        """Return the edges that have a source or are one; none of a broken or deep tree. Raises TooLargeError."""
         try:
             found, _ = self._walk(self._root, {})
         except (LookupError, RecursionError):

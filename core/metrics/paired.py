@@ -182,10 +182,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def joint_level(runs: int) -> float:
-    """Return the level at which the intervals of all pairs of so many runs hold together (Bonferroni).
-
-    All pairs, not only those with a reference: any run can be made the reference once the figures are known.
-    """
+    """Return the level at which intervals of all pairs of runs hold together (Bonferroni): any may be the reference."""
     return 1 - (1 - LEVEL) / math.comb(runs, 2)
 
 

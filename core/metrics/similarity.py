@@ -47,10 +47,7 @@ def edit_similarity(candidate: str, reference: str) -> float:
 
 
 def bleu(candidate: str, reference: str) -> float:
-    """Return sentence BLEU-4 by sacreBLEU, exponential smoothing, effective order for short texts.
-
-    Tokens are `TOKEN`s: sacreBLEU's own default would keep `a.b(c)` whole. White space does not count.
-    """
+    """Return sentence BLEU-4 by sacreBLEU, smoothed, of `TOKEN`s: its own tokens would keep `a.b(c)` whole."""
     words, wanted = (" ".join(TOKEN.findall(text)) for text in (candidate, reference))
     # sacreBLEU gives 0 for two empty texts, which are alike.
     if not words or not wanted:
@@ -138,10 +135,7 @@ def syntax_tree(text: str) -> str | None:
 
 
 def plain_code(text: str) -> str:
-    """Return the code that two sides are compared by: fences around it and docstrings in it are gone, comments stay.
-
-    Code that does not parse keeps everything but its fences. Never raises.
-    """
+    """Return code as sides are compared: without fences and docstrings, with comments; unparsed, without fences."""
     fenced = _FENCED.search(text)
     text = fenced.group(1) if fenced else text
     if len(text) > _LONGEST or not _QUOTED.search(text):

@@ -134,10 +134,7 @@ def tau(first: Floats, second: Floats) -> Correlation | None:
 
 
 def within(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Correlation | None:
-    """Return the point-biserial correlation inside problems: each problem's means are taken off both sides first.
-
-    Only problems with candidates that pass and others that fail say something.
-    """
+    """Return the point-biserial correlation inside problems, means taken off; only mixed problems say something."""
     if not len(values):
         return None
     counts = np.bincount(clusters)
@@ -327,10 +324,7 @@ PROBLEM_DRAWS = 1000
 
 
 def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
-    """Return the interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
-
-    An r of 1 or -1 has none: the transformation is infinite there, and a few points on a line prove no line.
-    """
+    """Return Fisher's interval of Pearson's r over `n` pairs; None below four pairs, and for 1 and -1: few points."""
     if n < FEWEST or abs(r) >= 1.0 - 1e-12:
         return None
     half = NormalDist().inv_cdf((1 + LEVEL) / 2) / math.sqrt(n - 3)
@@ -384,10 +378,7 @@ CLUSTER_DRAWS = 1000
 
 
 def curve(scored: Sequence[Scored]) -> list[tuple[float, float, float | None]]:
-    """Return the share of failures and of passes at or above each value, from the largest down, and that value.
-
-    Begins at (0, 0) and ends at (1, 1). Empty where all pass or all fail.
-    """
+    """Return shares of failures and of passes at or above each value, and the value, from (0, 0) on; or nothing."""
     won = sum(passed for _, passed in scored)
     lost = len(scored) - won
     if not won or not lost:

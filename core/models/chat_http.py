@@ -81,10 +81,7 @@ class Line:
         self._over = self._connected = self.ended = False
 
     def ask(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None = None) -> Any:
-        """Return the JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
-
-        `timeout` bounds the whole exchange, also where the answer only trickles in.
-        """
+        """Return the JSON answer to `body`, or to a plain question, within `timeout` in all. Raises HttpFailure."""
         # The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
         deadline = threading.Timer(timeout, self._shut)
         deadline.daemon = True

@@ -147,10 +147,7 @@ def _code_of(text: str, item: Item, file_text: str, steps: list[str], language: 
 
 
 def finding(text: str, around: tuple[str, str], readable: bool, language: Language = PYTHON) -> tuple[str, ...]:
-    """Return what is to be said of code that was read from an answer: that it is none, or does not parse at its place.
-
-    `readable`: whether what stands there now parses; else nobody knows what it should parse as.
-    """
+    """Say of code from an answer that it is none, or does not parse; `readable`: whether its place parses now."""
     if not text.strip():
         return ("empty",)
     if not readable or reads(around[0] + text + around[1], language, whole=True):
@@ -205,10 +202,7 @@ def _without_comment_signs(text: str) -> str:
 def unfenced(
     text: str, prefill: str, steps: list[str], names: Collection[str] = (), but: str = "", language: Language = PYTHON
 ) -> str:
-    """Return the content of the code block that answers; an unterminated one runs to the end.
-
-    `prefill`: what the answer was begun with; `names`, `but`: as for `best`.
-    """
+    """Return the block that answers, to the end if unterminated; `prefill` began it; `names`, `but`: as for `best`."""
     found = blocks(text, prefill, language)
     # Code that holds fences, e.g. in a docstring, is whole as it is; to others than Python a fence is a string.
     if not found or (language is PYTHON and parsed(level(text)) is not None):
@@ -394,10 +388,7 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
 
 
 def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> list[str]:
-    """Put back the indentation that all of the old code has, where the answer was moved to the margin.
-
-    Models tend to do that; what is meant is still where the old code stood. Lines that both have must agree on it.
-    """
+    """Put back the indentation that all old code has, where the answer lost it and the lines of both agree on that."""
     missing = shared_indent(old).removesuffix(shared_indent(lines))
     places: dict[str, set[str]] = {}
     for line in old:
@@ -585,10 +576,7 @@ def _reads_levelled(code: str, language: Language) -> bool:
 
 
 def level(text: str, indentation: str = "", language: Language = PYTHON) -> str:
-    """Return `text` moved to column 0; a first line that alone lost its indentation is set right.
-
-    `indentation`: what the other lines have before them when the text was copied from its place in the file.
-    """
+    """Return `text` at column 0, a first line that is bare set right; `indentation`: of the others, where copied."""
     lines = [line.rstrip() for line in text.strip("\n").rstrip().split("\n")]
     frozen = _string_lines("\n".join(lines), language)
     if language is not PYTHON:

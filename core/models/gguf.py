@@ -437,10 +437,7 @@ _FINGERPRINTS = JsonCache("fingerprints", 500)
 
 
 def fingerprint(files: Sequence[Path], poll: Poll = no_poll) -> str:
-    """Return the SHA-256 over the bytes of all parts in order, remembered by path, size and modification time.
-
-    `poll` is called as it goes; raising from it gives up. Raises ModelError when unreadable.
-    """
+    """Return the parts' SHA-256, remembered by path, size and time; `poll` may raise to give up. Raises ModelError."""
     try:
         key = _key(files)
         found = _FINGERPRINTS.load(key)

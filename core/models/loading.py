@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.generation import Model
-from rtc_inspector.core.languages import PYTHON, Language
 from rtc_inspector.core.models import devices
 from rtc_inspector.core.models.chat_http import HttpFailure, Line
-from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.discovery import bundled_model
 from rtc_inspector.core.models.gguf import read_header
 from rtc_inspector.core.models.remote import LLAMA_SERVER, OLLAMA, RemoteModel, Served
@@ -137,18 +134,6 @@ def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
             "Name the environment variable that holds the right key.",
         )
     return ModelError(failure.sentence, "Start the server, or check the address: it usually ends in /v1.")
-
-
-def open_model(
-    model: NamedModel, generation: ModelSettings, poll: Poll, notify: Notify, language: Language = PYTHON
-) -> Model:
-    """Load a file, or ask a server what it serves; raising from `poll` gives up. Raises ModelError.
-
-    `notify` is told of what a server does not take, when that turns out.
-    """
-    if model.endpoint is not None:
-        return open_endpoint(model.endpoint, generation, poll, notify)
-    return LocalModel(model_file(model), generation, poll=poll, language=language)
 
 
 def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, poll: Poll) -> GgufEmbedder:

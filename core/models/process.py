@@ -87,10 +87,7 @@ class WorkerProcess:
             return str(-code)
 
     def send(self, operation: str, **values: object) -> None:
-        """Have one message written, without waiting: a worker that does not read would keep us for ever.
-
-        That it has ended is said in `inbox` and `counts`.
-        """
+        """Have a message written without waiting for the worker; that it has ended is said in `inbox`, `counts`."""
         self._outbox.put(encode({"op": operation} | values))
 
     def end(self, patience: float = 0.0) -> None:

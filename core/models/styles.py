@@ -160,8 +160,3 @@ def as_recorded(settings: ModelSettings, models: Mapping[str, Mapping[str, Any]]
     if settings.prompt_style != "auto" or len(asked) != 1 or not asked <= set(STYLES):
         return settings
     return replace(settings, prompt_style=asked.pop())
-
-
-def forward_only(settings: ModelSettings) -> ModelSettings:
-    """Return the settings for a model that only describes: it has no gap to fill."""
-    return replace(settings, prompt_style="auto") if settings.prompt_style == "fim" else settings

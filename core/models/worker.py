@@ -128,10 +128,6 @@ class NativeModel:
         return not (lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model))
 
     @property
-    def writes_text(self) -> bool:
-        return bool(lib.llama_model_has_decoder(self.model))
-
-    @property
     def vocabulary(self) -> int:
         return int(lib.llama_vocab_n_tokens(self.vocab))
 
@@ -275,10 +271,7 @@ MEAN_POOLING = 1
 
 
 class VectorSession:
-    """An embedding model that answers `embed` messages.
-
-    Two contexts of the model, each opened when it is first needed: pooled vectors, and one vector a token.
-    """
+    """An embedding model that answers `embed`; two contexts, opened when needed: pooled, and one vector a token."""
 
     def __init__(self, options: Wire) -> None:
         path = Path(options["path"])
@@ -395,7 +388,7 @@ class Session:
                 options["top_p"],
                 extra_buffers=options["extra_buffers"],
             )
-            if not self.native.writes_text:
+            if not lib.llama_model_has_decoder(self.native.model):
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )

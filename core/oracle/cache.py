@@ -117,10 +117,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _content(path: Path) -> bytes | None:
-    """Return what stands for a file's content: a hash, for a large file its size and time, or the name of an error.
-
-    It is None for databases of runs, which no test reads and every run changes.
-    """
+    """Return a file's hash, its size and time where large, or the error's name; None for databases of runs."""
     if in_use(path):
         return None
     try:
@@ -128,14 +125,11 @@ def _content(path: Path) -> bytes | None:
         if status.st_size > WHOLE_FILE or not path.is_file():
             return f"{status.st_size} {status.st_mtime_ns}".encode()
         content = path.read_bytes()
-        return None if _is_ours(content) else hashlib.sha256(content).digest()
+        # The store writes its application id into the header of its files.
+        ours = content.startswith(b"SQLite format 3\0") and content[68:72] == b"RTCI"
+        return None if ours else hashlib.sha256(content).digest()
     except OSError as error:
         return type(error).__name__.encode()
-
-
-def _is_ours(content: bytes) -> bool:
-    """Tell by the header of an SQLite file, in which the store writes its application id."""
-    return content.startswith(b"SQLite format 3\0") and content[68:72] == b"RTCI"
 
 
 KEPT = 50  # baselines that stay; the oldest go first

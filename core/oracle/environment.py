@@ -304,10 +304,7 @@ Versions = Mapping[str, Sequence[str]]  # versions there are, by normalised name
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One line for people, and the requirements that are missing, as the project writes them.
-
-    `by_command`: the project is in another language, and tested by a command.
-    """
+    """A line for people, and requirements that are missing, as written; `by_command`: a project in another language."""
 
     said: str
     missing: tuple[str, ...] = ()
@@ -357,10 +354,7 @@ def _to_install(install: Install, base: Interpreter) -> Standing:
 
 
 def _lacks(wanted: Requirements, interpreter: Interpreter, there: Versions) -> tuple[str, ...]:
-    """Packages that hold for this interpreter and that nothing in `there` satisfies, each once.
-
-    A package that several files ask for is named by its longest line, which says most of its versions.
-    """
+    """Return packages for this interpreter that nothing in `there` satisfies, each once, by the line that says most."""
     longest: dict[str, str] = {}
     for line in wanted.lines:
         if not _satisfied(line, interpreter, there):
@@ -440,10 +434,7 @@ def _named(lines: Sequence[str]) -> str:
 
 
 def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
-    """Run a program and return what it wrote to standard output; `patience`: the most seconds it may take.
-
-    It is killed with all of its session when `poll` raises. Raises what `subprocess.run` does with `check`.
-    """
+    """Run a program for `patience` seconds at most and return its output; when `poll` raises its session is killed."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, text=True, start_new_session=True, stdout=pipe, stderr=pipe) as process:
         try:

@@ -69,10 +69,6 @@ class Observation:
         found = {str(name) for values in self.all("evidence") for name in values[1]}
         return found | ({OUTLIVES} if self.reply.get("outlived") else set())
 
-    def new_events(self, allowed: Allowances) -> list[tuple[str, str]]:
-        """Return what was heard and the unmodified project does not do, with the file that did it."""
-        return [(event, file) for event, file in self.all("audit") if not allowed.covers(event, file)]
-
     def all(self, kind: str) -> list[list[Any]]:
         return self.frames.get(kind, [])
 
@@ -263,8 +259,10 @@ def _suspicion(observed: Observation, allowed: Allowances) -> str:
     held = [str(reason) for values in observed.all("screen") for reason in values[0]]
     if held:
         return f"Its tests pass, but {', '.join(held[:3])}, unlike the original text: such code can pass any test."
-    reads = [(event, file) for event, file in observed.new_events(allowed) if event.startswith(READS)]
-    return f"It {reads[0][0]}: {reads[0][1]} is behind that." if reads else ""
+    for event, file in observed.all("audit"):
+        if event.startswith(READS) and not allowed.covers(event, file):
+            return f"It {event}: {file} is behind that."
+    return ""
 
 
 def _unfinished(
@@ -290,9 +288,6 @@ def headline(text: str) -> str:
         first = f"{marked[-1]} ({marked[0]})" if marked[0].startswith('File "') else marked[0]
         return first[:HEADLINE]
     named = [line for line in lines if not line[0].isspace()] or lines
-    turned = lines[:1] == named[:1] and not text.startswith("Traceback") and _has_frames(lines)
+    frames = any(line.startswith('  File "') for line in lines)
+    turned = frames and lines[:1] == named[:1] and not text.startswith("Traceback")
     return named[0 if turned else -1].strip()[:HEADLINE] if named else ""
-
-
-def _has_frames(lines: list[str]) -> bool:
-    return any(line.startswith('  File "') for line in lines)

@@ -314,10 +314,7 @@ def _versions(folders: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Unpacked:
-    """A bundle on this machine: its database, and the source's folder where it has one.
-
-    `changed`: a sentence that names what is not as it was bundled; empty where all is.
-    """
+    """A bundle on this machine: its database, its source's folder, if any, and what is `changed`, as a sentence."""
 
     database: Path
     root: Path

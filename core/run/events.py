@@ -89,10 +89,7 @@ class MeasuresReady:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands; `stage` is short and readable; `eta` in seconds when known.
-
-    `detail`: what is going on inside a step, e.g. how much of a long prompt is read.
-    """
+    """Where a run stands: `stage` short and readable, `eta` in seconds, `detail` on what goes on inside a step."""
 
     stage: str
     done: int

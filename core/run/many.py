@@ -70,10 +70,7 @@ def _single(finished: RunFinished) -> SeriesFinished:
 
 
 def planned(settings: RunSettings) -> list[RunSettings]:
-    """Return the settings of every run of a series, in the order in which they are made.
-
-    Crossed, each model first runs alone. Then each writer is loaded once more, for the descriptions of all others.
-    """
+    """Return the settings of a series' runs in order; crossed, each model alone, then each writer for all others."""
     series = settings.series
     if series is None:
         return [settings]

@@ -18,11 +18,12 @@ from rtc_inspector.core.errors import Bug, ModelError, NothingRead, ProjectError
 from rtc_inspector.core.generation import INFILL, Generation, Model, ModelInfo, OnText, Prompt, Request, Sample
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.languages import PYTHON, Language
+from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import slowed
 from rtc_inspector.core.models.discovery import discover
 from rtc_inspector.core.models.gguf import fingerprint
-from rtc_inspector.core.models.loading import check_machine, model_file, open_model
-from rtc_inspector.core.models.styles import as_recorded, forward_only
+from rtc_inspector.core.models.loading import check_machine, model_file, open_endpoint
+from rtc_inspector.core.models.styles import as_recorded
 from rtc_inspector.core.oracle.command.commands import languages_of
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.run.events import Control, Event, Notice, Progress
@@ -358,8 +359,10 @@ def open_models(
         return model
 
     def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
-        if not settings.cluster or wanted.endpoint is not None:
-            return open_model(wanted, generation, poll, caller.notify, language)
+        if wanted.endpoint is not None:
+            return open_endpoint(wanted.endpoint, generation, poll, caller.notify)
+        if not settings.cluster:
+            return LocalModel(model_file(wanted), generation, poll=poll, language=language)
         from rtc_inspector.core.cluster.remote import ClusterModel
 
         return ClusterModel(model_file(wanted), generation, settings, caller.notify, poll)
@@ -370,7 +373,9 @@ def open_models(
     if settings.one_model:
         forward = backward = opened(settings.forward, generation)
     else:
-        forward = opened(settings.forward, forward_only(generation))
+        # Who only describes has no gap to fill.
+        plain = replace(generation, prompt_style="auto") if generation.prompt_style == "fim" else generation
+        forward = opened(settings.forward, plain)
         backward = opened(settings.backward, generation)
     if said := slowed(forward.info.build) or slowed(backward.info.build):
         caller.notify(said)
@@ -402,10 +407,7 @@ def reopen(
     control: Control,
     changed: Mapping[str, Any] = MappingProxyType({}),
 ) -> Run:
-    """Return a stored run with the models and the project it began with; `changed` are resumable settings, by path.
-
-    Raises StoreError when unknown, ProjectError when the project or a model changed since, and any UserError.
-    """
+    """Return a stored run with its models and project; `changed`: resumable settings by path. Raises UserError."""
     settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
     models, caller = json.loads(row.model_json), Caller(emit, control)

@@ -28,10 +28,7 @@ AHEAD = 2  # items at a time for each host of a cluster
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
-    """Begin a new run and see it to its end.
-
-    Raises UserError when something must be mended first, Cancelled when stopped; what is stored can be resumed.
-    """
+    """Begin a new run and see it to its end. Raises UserError for what must be mended first, and Cancelled."""
     check(settings)
     with ExitStack() as stack:
         begun = time.monotonic()
@@ -44,10 +41,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
 def resume(
     run_id: int, store: Store, emit: Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
 ) -> RunFinished:
-    """Go on with a stored run; `changed` are resumable settings that are others from now on, by path.
-
-    Raises StoreError when it is unknown or somebody works on it, ProjectError when the project changed since.
-    """
+    """Go on with a stored run; `changed`: resumable settings, by path. Raises StoreError, ProjectError."""
     store.check_free(run_id)  # before models are loaded beside those of whoever works on it
     with ExitStack() as stack:
         begun = time.monotonic()

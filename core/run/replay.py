@@ -282,7 +282,11 @@ class _Replaying:
         text = read(self._trip, item, drawn.step, generation, drawn.request.prompt, tag).text
         same = (generation.text, text) == (row.raw_text, row.text)
         if not same:
-            notes.append(_where(row.raw_text, generation.text) if generation.text != row.raw_text else "read otherwise")
+            before, now = row.raw_text, generation.text
+            at = next(
+                (n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now))
+            )
+            notes.append(f"its text differs from character {at + 1} on" if before != now else "read otherwise")
         return same, notes
 
     def _judge(self, item: Item, row: SampleRow) -> Verdict | None:
@@ -302,8 +306,3 @@ class _Replaying:
         place = f"{item.path}:{item.start_line}-{item.end_line}" if item.path else item.key
         what = f"{role_title(self._run.task, row.role)} {row.index + 1} of {place}"
         return Replayed(row.id, what, same, verdict, tuple(notes))
-
-
-def _where(before: str, now: str) -> str:
-    at = next((n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now)))
-    return f"its text differs from character {at + 1} on"

@@ -108,10 +108,7 @@ def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
 def score_runs(
     store: Store, run_ids: Sequence[int], report: Report, embedder: Embedder | None = None, *, perturb: bool = False
 ) -> int:
-    """Score what has no scores yet; how many candidates that were. Raises StoreError, and what `report` raises.
-
-    With `perturb` the pairs are scored after each of PERTURBATIONS too, which takes some five times as long.
-    """
+    """Score what has no scores yet, with `perturb` its perturbations too; return how many. Raises StoreError."""
     model = embedder.info.name if embedder is not None else ""
     done = 0
     for run_id in run_ids:
@@ -165,16 +162,11 @@ def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: E
             for text in (pair.candidate, pair.reference):
                 if text not in known:
                     known[text] = embedder.tokens([text])[0]
-            made = by_vectors(known[pair.candidate], known[pair.reference])
+            both = known[pair.candidate], known[pair.reference]
+            made = {f"token_{name}": value for name, value in matched(*both, code=True).items()}
+            made["text_f1"] = matched(*both, code=False)["f1"]
             stored = {pair.names[name]: value for name, value in made.items() if name in pair.names}
             rows.setdefault(pair.row.sample_id, {}).update(stored)
             done += 1
             report("matching token vectors", done, total)
         store.add_many_scores(run_id, rows)
-
-
-def by_vectors(candidate: TokenVectors, reference: TokenVectors) -> dict[str, float]:
-    """Return the metrics that rest on an embedding model, by plain name."""
-    code = matched(candidate, reference, code=True)
-    found = {f"token_{name}": value for name, value in code.items()}
-    return {**found, "text_f1": matched(candidate, reference, code=False)["f1"]}

@@ -363,10 +363,7 @@ class Samples:
 
 
 def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Samples:
-    """Return the programs of a file or folder for the problems `keys`.
-
-    `verdicts`: each must say whether it passed. Raises ProjectError that names every bad line (the first 20).
-    """
+    """Return a file's or folder's programs for `keys`; `verdicts`: each says whether it passed. Raises ProjectError."""
     # EvalPlus says `Mbpp/2`, and `HumanEval_0` for a folder.
     written = {name: key for key in keys for name in (key.lower(), key.lower().replace("/", "_"))}
     if path.is_dir():

@@ -84,10 +84,7 @@ class History:
 
 
 def discovered(root: Path) -> str | None:
-    """Return the path of the repository that holds `root`, or None. Raises GitError, OSError, ValueError.
-
-    A repository of another owner is read all the same: nothing of it is ever executed.
-    """
+    """Return the path of `root`'s repository, whoever owns it, or None. Raises GitError, OSError, ValueError."""
     pygit2.option(Option.SET_OWNER_VALIDATION, False)
     return pygit2.discover_repository(str(root))
 
@@ -146,10 +143,7 @@ def tip_commit(repository: pygit2.Repository, project: Path, revision: str | Non
 
 
 def project_prefix(repository: pygit2.Repository, project: Path) -> str:
-    """Return the project's path in its repository, with a slash behind it; empty where it is all of the repository.
-
-    It is all of it, too, where git's own folder was named, as of a bare one.
-    """
+    """Return the project's path in its repository, a slash behind it; empty where it is all, or is git's own folder."""
     project = project.resolve()
     if repository.is_bare or not repository.workdir or project.is_relative_to(Path(repository.path).resolve()):
         return ""
@@ -193,10 +187,7 @@ class CommitList:
 
 
 def list_commits(project: Path, revision: str | None = None, most: int | None = None) -> CommitList:
-    """Return the commits that `revision`, else what is checked out, leads to; at most `most`.
-
-    A revision that was rewritten away gives what is checked out, and says so. Raises ProjectError.
-    """
+    """Return at most `most` commits behind `revision`, or behind what is checked out. Raises ProjectError."""
     repository = open_repository(project)
     note = ""
     try:
@@ -220,10 +211,7 @@ def list_commits(project: Path, revision: str | None = None, most: int | None = 
 
 
 def text_before(project: Path, commit: str, path: str) -> str:
-    """Return the file's text at the commit's first parent; what is no UTF-8 in it is marked by U+FFFD.
-
-    `path` is relative to the project. Raises ProjectError: no such repository, commit or file.
-    """
+    """Return the text of the project's `path` at the commit's first parent, as far as UTF-8. Raises ProjectError."""
     repository = open_repository(project)
     try:
         found = repository[commit].peel(pygit2.Commit)
@@ -247,10 +235,7 @@ _FORBIDDEN = frozenset({"", ".", "..", ".git"})
 
 
 def export_commit(repository: pygit2.Repository, commit: str, folder: Path) -> None:
-    """Write every file of the commit under `folder`; submodules are left out, links are kept where they stay inside.
-
-    Raises ProjectError when an object is missing or a file cannot be written.
-    """
+    """Write the commit's files under `folder`: links where they stay inside, no submodules. Raises ProjectError."""
     try:
         _write(repository[pygit2.Oid(hex=commit)].peel(pygit2.Tree), folder, folder)
     except (pygit2.GitError, KeyError, ValueError) as error:

@@ -83,10 +83,7 @@ def read_bytes(path: Path, remedy: str) -> bytes:
 
 
 def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
-    """Return the content of a gzip file, whatever it is called, and any other data as it is.
-
-    Raises ProjectError where the file is damaged, cut off, or unpacks to more than `LARGEST` bytes.
-    """
+    """Return the content of a gzip file, other data as it is. Raises ProjectError: damaged, or over `LARGEST`."""
     if not data.startswith(_GZIP):
         return data
     unpacker = zlib.decompressobj(wbits=31)

@@ -56,11 +56,6 @@ def has_notebooks(path: Path) -> bool:
         return False
 
 
-def holds_notebooks_alone(path: Path) -> bool:
-    """Return whether a folder has notebooks directly in it, and no Python file below: no other project is meant."""
-    return has_notebooks(path) and next(path.rglob("*.py"), None) is None
-
-
 def is_episodes(path: Path) -> bool:
     """Return whether a file is one of ARCADE's: a JSON list of episodes, each with turns."""
     try:

@@ -54,10 +54,7 @@ def _change_parameters(
 
 
 class Reader:
-    """A read-only connection; calls from several threads take turns. It works while other processes write.
-
-    Every method raises StoreError when the file cannot be read.
-    """
+    """A read-only connection that threads share, beside other writers; methods raise StoreError where reading fails."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, interval: Interval | None = None) -> None:
         self._db = db
@@ -68,10 +65,7 @@ class Reader:
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
-        """Open a file that exists; `interval` bounds the scores, without it they are means only.
-
-        Raises StoreError: absent, of another version, foreign, damaged, no database.
-        """
+        """Open a file that exists; without `interval` scores are means only. Raises StoreError."""
         path = canonical(path)
         return cls(open_readable(path), path, interval)
 

@@ -46,10 +46,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
-        """Open or create the file; `interval` bounds the scores `reader` gives.
-
-        Raises StoreError: locked, of another version, foreign, damaged, no database, disk full, no such folder.
-        """
+        """Open or create the file; `interval` bounds the scores `reader` gives. Raises StoreError."""
         path = canonical(path)
         # sqlite-utils would run whatever plugins are installed in this Python on every database that is opened.
         return cls(Database(open_writable(path), execute_plugins=False), path, interval)
@@ -224,10 +221,7 @@ class Store:
             return self._insert("items", row)
 
     def add_sample(self, item_id: int, parent_id: int | None, sample: Sample, tree: Tree | None = None) -> int:
-        """Store a sample with its prompt. A model's sample that failed gives its place to the one made again.
-
-        Raises Bug when a sample that came out whole stands there already.
-        """
+        """Store a sample with its prompt, in the place of the model's failed one. Raises Bug: a whole one is there."""
         prompt = coding.clean(sample.prompt_text)
         with self._transaction():
             # What hangs below a person's words never counts, whoever wrote it.

@@ -394,10 +394,7 @@ class ChainTrip(Trip):
         return {node: _output(found[node], rest) if node in found else rest for node in item.tests}
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Return TOM of the program with the one before it, and with the one after it, as far as both are judged.
-
-        What crosses a chain is compared with the program before the break.
-        """
+        """Return TOM with the programs before and after, as judged; of what crosses, with that before the break."""
         if sample.form != Form.CODE:
             return ()
         chain = trees.chain_of(tree)

@@ -255,31 +255,24 @@ class CosmeticTrip(Trip):
         Descriptions and code have the version's number as their index: `judge` sees a sample without its tree, and has
         to know into which version the code belongs.
         """
-        asked = self._asked
+        asked, settings = self._asked, self.settings
+        # A server's answer cannot be made to begin in the middle, so it writes the function up to the name first.
+        served = settings.endpoint is not None or settings.backward_endpoint is not None
+        name_room = settings.backward_max_tokens if served else NAME_TOKENS
         for place in tree.missing(Role.COMPLETE, len(version.places), parent) if asked.identifiers else ():
-            ask = Ask(partial(version.ask_name, place), 0.0, self._name_room, "backward")
+            ask = Ask(partial(version.ask_name, place), 0.0, name_room, "backward")
             yield Step(Role.COMPLETE, place, ask, parent)
         if not asked.describe or version.change == DOCUMENT:
             return
         if number not in tree.taken(Role.FORWARD, parent):
-            temperature, room = self.settings.forward_temperature, self.settings.forward_max_tokens
-            ask = Ask(version.ask_description, temperature, room, "forward")
+            room = settings.forward_max_tokens
+            ask = Ask(version.ask_description, settings.forward_temperature, room, "forward")
             yield Step(Role.FORWARD, number, ask, parent)
         for words in tree.whole(Role.FORWARD):
             if words.parent_id == parent and words.index == number and not tree.taken(Role.BACKWARD, words.id):
-                temperature, room = self.settings.backward_temperature, self.settings.backward_max_tokens
-                prompt = partial(version.ask_code, words.text)
-                yield Step(Role.BACKWARD, number, Ask(prompt, temperature, room, "backward"), words.id)
-
-    @property
-    def _name_room(self) -> int:
-        """Return the room for an answer to a hidden name, in tokens.
-
-        A local model's answer begins right before the name; a server's cannot be made to begin in the middle, so it
-        writes the function up to the name first.
-        """
-        served = self.settings.endpoint is not None or self.settings.backward_endpoint is not None
-        return self.settings.backward_max_tokens if served else NAME_TOKENS
+                temperature, room = settings.backward_temperature, settings.backward_max_tokens
+                ask = Ask(partial(version.ask_code, words.text), temperature, room, "backward")
+                yield Step(Role.BACKWARD, number, ask, words.id)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         if step.role == Role.COMPLETE:

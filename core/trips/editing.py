@@ -248,10 +248,7 @@ class EditingTrip(RoundTrip):
 
 
 def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Open the project's history, or the file of edits that the settings name. Raises ProjectError, UserError.
-
-    The commit is fixed in the settings, so that a resumed run reads the same history whatever was committed since.
-    """
+    """Open the project's history, its commit fixed for resuming, or the file of edits. Raises UserError."""
     report("opening the history", 0, 1)
     source: EditFile | EditHistory
     tests: CommitTests | None = None

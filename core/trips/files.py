@@ -6,7 +6,7 @@ from rtc_inspector.core.settings import BenchmarkSettings, RunSettings
 from rtc_inspector.core.source.benchmark import is_benchmark
 from rtc_inspector.core.source.directives import holds_directives
 from rtc_inspector.core.source.git import in_repository
-from rtc_inspector.core.source.notebook import holds_notebooks_alone, is_episodes, is_notebook
+from rtc_inspector.core.source.notebook import has_notebooks, is_episodes, is_notebook
 from rtc_inspector.core.trips.benchmark import written_benchmark
 from rtc_inspector.core.trips.directive import written_directives
 from rtc_inspector.core.trips.notebook import written_notebook
@@ -18,7 +18,7 @@ def project_for(file: Path) -> Path | None:
     A folder that holds notebooks and no Python file stands for all of these, unless it has a history, whose edits can
     be sampled. Raises ProjectError for a bad one.
     """
-    if holds_notebooks_alone(file) and not in_repository(file):
+    if has_notebooks(file) and not next(file.rglob("*.py"), None) and not in_repository(file):
         return written_notebook(str(file.resolve())).root
     if not file.is_file():
         return None

@@ -65,10 +65,7 @@ def written_notebook(file: str) -> WrittenNotebooks:
 
 
 class NotebookTrip(InFile):
-    """x is a cell, y its description, sim is that it shows, leaves and prints what the original does.
-
-    Its file holds the cells before it, which models see and which run before it.
-    """
+    """x is a cell, below those before it in its file, y its description, sim that it shows, leaves, prints the same."""
 
     uninformative = ""
 

@@ -76,10 +76,7 @@ def passing(rows: Iterable[SampleRow]) -> list[bool]:
 
 
 class Trip(Protocol):
-    """One method on one opened source. All of it is pure but `items` and `judge`.
-
-    What has a body here is what most methods do: a trip says only what it does otherwise.
-    """
+    """One method on one opened source, pure but `items` and `judge`; bodies here are what most methods do."""
 
     settings: RunSettings
 
@@ -92,17 +89,11 @@ class Trip(Protocol):
 
     @property
     def available(self) -> int | None:
-        """Return how many items there are to draw from, those that will be dropped too; None where nobody knows.
-
-        It is right once `items` has yielded or ended.
-        """
+        """Return how many items there are, with those to be dropped, once `items` has yielded; None: unknown."""
         return None
 
     def select(self, path: str, span: Span) -> Item:
-        """Return the item around code that a person selected, admitted or with its reason.
-
-        Asked where the kind's source says that code can be selected. Raises UserError, ProjectError.
-        """
+        """Return the item around code that a person selected, admitted or not. Raises UserError, ProjectError."""
         raise Bug("No code can be selected for this method.")
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -127,10 +118,7 @@ class Trip(Protocol):
         return None
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
-        """Return a person's words as a step: after every description there is, and those the run may still make.
-
-        Asked where the kind says that its items are describable.
-        """
+        """Return a person's words as a step, after all descriptions that there are or the run may still make."""
         raise Bug("Nobody can describe an item of this method.")
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
@@ -168,10 +156,7 @@ NOTHING_TESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 @dataclass(frozen=True)
 class Opened:
-    """A project opened for one task.
-
-    A copy with other settings (`dataclasses.replace`) is the same source for other models: nothing is opened again.
-    """
+    """A project opened for one task; a copy with other settings is the same source, for other models, opened once."""
 
     make_trip: Callable[[RunSettings], Trip]  # makes the trip for settings; a trip serves one run
     settings: RunSettings  # those asked for, with what the project decides filled in: they open the same thing again

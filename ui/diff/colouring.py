@@ -45,10 +45,7 @@ def lexer_for(path: str) -> Lexer:
 
 
 def tokenise(text: str, path: str, rest: float = 0.0) -> list[list[TokenSpan]]:
-    """Return the tokens of each line of `text`, whose line ends are `\\n`; white space left out.
-
-    `rest`: seconds that a background thread stands back now and then.
-    """
+    """Return the tokens of each line, white space left out; `rest`: seconds that a background thread stands back."""
     lines: list[list[TokenSpan]] = [[]]
     column = 0
     for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):

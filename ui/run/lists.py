@@ -161,10 +161,7 @@ WHOLE = ("Task", "Status", "Score", "Lift")  # columns as wide as what they hold
 
 
 class RunsDialog(QDialog):
-    """The runs of a database, and what can be done with them.
-
-    A deleted run stays in the database and is listed under "Deleted" until it is brought back.
-    """
+    """The runs of a database and what can be done with them; deleted ones are listed apart until brought back."""
 
     opened = Signal(int)  # run
     resumed = Signal(int)  # run

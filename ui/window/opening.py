@@ -157,10 +157,7 @@ class Opening(QObject):
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def open_project(self, root: Path) -> None:
-        """Open a project folder, with its newest run if the database has one.
-
-        A file of problems or cells stands for the folder that is generated from it, and so may a folder of notebooks.
-        """
+        """Open a project folder, or the one that a file or folder of items stands for, with its newest run."""
         root = root.expanduser().absolute()
         if root.is_file() or has_notebooks(root):
             self._gateway.submit("generated", partial(_generated, root), self._open_folder)
