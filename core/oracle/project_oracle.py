@@ -630,9 +630,10 @@ class ProjectOracle:
         file = change.file
         if file.path in self._imported:
             return True
-        ordered = promising_first([change], tests, baseline)
-        for some in (ordered[:1], ordered):
-            outcome = self._once(Trial(_broken(file), some)).outcome
+        ordered, broken = promising_first([change], tests, baseline), _broken(file)
+        # What is imported while files are collected, by any of them, one test shows in the company of all files.
+        for trial in (Trial(broken, ordered[:1]), Trial(broken, ordered[:1], whole=True), Trial(broken, ordered)):
+            outcome = self._once(trial).outcome
             if outcome is not Outcome.PASS:
                 if outcome.judged and outcome is not Outcome.TIMEOUT:
                     self._imported.add(file.path)

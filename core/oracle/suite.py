@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -205,18 +206,21 @@ class SuiteRun:
 
     def _forecasting(self, progress: Report) -> Report:
         """Return what says, some seconds into a long traced run, how long all of it will take."""
-        began: list[float] = []
+        ends: dict[int, float] = {}  # when so many tests had ended
 
         def heard(stage: str, done: int, total: int) -> None:
             progress(stage, done, total)
             if stage != TRACING or not done or self._foretold:
                 return
-            began[:] = began or [time.monotonic()]
-            passed = time.monotonic() - began[0]
+            now = time.monotonic()
+            ends.setdefault(done, now)
+            passed = now - min(ends.values())
             if passed > FORECAST_AFTER:
-                self._foretold = True
-                whole = passed / done * total
+                # One test may take longer than all others: the longest is counted once, and not for those to come.
+                longest = max(after - before for before, after in pairwise([*ends.values(), now]))
+                whole = longest + (passed - longest) / done * total
                 if whole - passed > FORECAST_AFTER:
+                    self._foretold = True
                     self._notice(
                         f"The tests take about {whole:.0f} s: the first description is asked for in about "
                         f"{whole - passed:.0f} s, and the first verdict comes about {2 * whole / 60:.1f} min later."

@@ -10,7 +10,7 @@ from rtc_inspector.core.errors import SandboxError
 from rtc_inspector.core.oracle.baseline import Baseline, file_of
 from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
 from rtc_inspector.core.oracle.sessionplan import SessionPlan
-from rtc_inspector.core.oracle.trial import Trial, first_stage
+from rtc_inspector.core.oracle.trial import Trial, fastest_first, first_stage
 from rtc_inspector.core.oracle.verdicts import ENDINGS, Observation, conclude, merged
 from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings
@@ -175,8 +175,8 @@ class Worker:
         self.untouched_passes = True
         if trial.candidate is None or verdict.outcome in (Outcome.PASS, Outcome.SYNTAX_ERROR):
             return verdict
-        # Where it ended before any test, the untouched project is asked for what was collected first.
-        ran = to_first_failure(verdict) or first_stage(trial.tests)
+        # Where it ended before any test, the untouched project is asked for the fastest of what was collected first.
+        ran = to_first_failure(verdict) or fastest_first(first_stage(trial.tests), self._baseline)[:PROBE_TESTS]
         plain = self._ask(self._zygote(session), Trial(None, ran, whole=trial.whole, in_order=trial.in_order), [ran])
         self._allow(plain)
         self.untouched_passes = plain.green and plain.passed(ran)

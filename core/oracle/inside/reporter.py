@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from .candidate import files_of
 from .child import STOPPED, Send
 from .messages import MESSAGE_LIMIT, arranged, relative, shorten, signature_in
 from .tampering import Watch
+
+SHRINKING = 2  # seconds for which hypothesis looks for a smaller example of a failure that it has found
 
 
 class Witness:
@@ -65,6 +68,9 @@ class Reporter:
         self._left = int(request.get("output_bytes", 1 << 18))
 
     def expect(self, items: list[Any]) -> None:
+        hypothesis = sys.modules.get("hypothesis.internal.conjecture.engine")
+        if hypothesis is not None:  # which goes on for five minutes, though the verdict is certain
+            hypothesis.MAX_SHRINKING_SECONDS = SHRINKING  # type: ignore[attr-defined]
         self.items += items
         self.watch.add(items)
         self._send("collected", [item.nodeid for item in items])
