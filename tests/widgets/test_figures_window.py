@@ -133,7 +133,10 @@ def test_the_pointer_reads_off_every_line_and_a_click_opens_the_item(view: Figur
     spot = at(view, 7.1, 0.3)
     QTest.mouseMove(view.plot.canvas.viewport(), spot)
     assert view.said == "━━ RTC 0.37 (0.27 to 0.47) · ╍╍ lift +0.07 (-0.13 to +0.27) · regions completed 7"
-    QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    far, near = at(view, 7.1, -0.3), at(view, 7.1, 0.36)
+    QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=far)
+    assert opened == [], "far from both lines it is read off alone"
+    QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=near)
     assert opened == [(Link(1, 107),)]
 
 
@@ -300,6 +303,24 @@ def test_one_key_or_a_double_click_shows_a_figure_over_the_whole_window_and_back
         assert views.view.window() is not panel.window()
         QTest.keyClick(views.view.window(), KEY.Key_Escape)
         assert views.view.window() is panel.window()
+
+
+def test_a_double_click_beside_the_marks_of_a_drawing_enlarges_it_once(
+    qapp: QApplication, panel: RunPanel, figures: list[Figure]
+) -> None:
+    panel.set_figures(figures)
+    panel.drawings.show_named("running")
+    plot = panel.drawings.view.plot
+    qapp.processEvents()
+    for enlarged in (True, False):
+        ground = plot.canvas.viewport()
+        beside = at(panel.drawings.view, 30, -0.9)
+        assert plot._under(QPointF(beside)) is not None, "below both lines their values are read off"
+        # What a hand's double click is; Qt's own sends its third event alone.
+        for send in (QTest.mouseClick, QTest.mouseDClick, QTest.mouseRelease):
+            send(ground, Qt.MouseButton.LeftButton, pos=beside)
+        qapp.processEvents()
+        assert (plot.window() is not panel.window()) is enlarged
 
 
 def test_symbols_are_explained(view: FigureView) -> None:

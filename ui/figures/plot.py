@@ -47,6 +47,7 @@ class Plot(QWidget):
         self._figure: Drawn | None = None
         self._drawn_in = current_theme()
         self._at: int | None = None
+        self._twice = False
         self.shapes: list[Shape] = []
         # It takes the focus and follows the pointer; no panning, no menu.
         self.canvas = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
@@ -100,12 +101,19 @@ class Plot(QWidget):
         if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
             if event.type() == kind.MouseMove:
                 self._read(self._under(event.position()))
-            elif event.type() == kind.MouseButtonDblClick and self.mark is None:
+            elif event.type() == kind.MouseButtonDblClick:
+                # Here alone: what lies around it enlarges too, and twice is not at all.
+                self._twice = not self._is_at(event.position())
+                return True
+            # Once the button is up: until then what it does would be done to the figure in its other place.
+            elif event.type() == kind.MouseButtonRelease and self._twice:
+                self._twice = False
                 self.enlarged.emit()
             # The pointer may not have moved since the window came up: read off first, then open.
             elif event.type() == kind.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
                 self._read(self._under(event.position()))
-                self._open()
+                if self._is_at(event.position()):
+                    self._open()
         elif event.type() == kind.Leave:
             self._read(None)
         elif isinstance(event, QKeyEvent) and event.type() == kind.KeyPress and watched is self.canvas:
@@ -154,6 +162,14 @@ class Plot(QWidget):
             if away[0] <= max(NEAR, shape.size / 2) and (best is None or away < best[:2]):
                 best = (*away, at)
         return None if best is None else best[2]
+
+    def _is_at(self, position: QPointF) -> bool:
+        """Return whether the pointer is at the mark that is read off; on a line it may be far above or below."""
+        if self.mark is None or not isinstance(self._figure, Lines):
+            return self.mark is not None
+        view = self.canvas.getViewBox()
+        height = view.mapSceneToView(self.canvas.mapToScene(position.toPoint())).y()
+        return bool(abs(self.mark.y - height) / (view.viewPixelSize()[1] or 1.0) <= NEAR)
 
     # ---- drawing
 

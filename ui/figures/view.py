@@ -226,8 +226,8 @@ class FigureView(QWidget):
         self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = stacked(self._wait, self._text)
         head = row(margins=(SPACE + 4, SPACE // 2, SPACE, 0))
-        head.addWidget(self._legend, 2)
-        head.addWidget(self._said, 3)
+        head.addWidget(self._legend, 3)
+        head.addWidget(self._said, 2)
         column(head, self._choices, self._stack, owner=self)
 
     @cached_property
