@@ -157,7 +157,7 @@ class RunNotes(QWidget):
 
 
 WIDTHS = (40, 0, 110, 104, 0, 74, 52, 190, 172, 52, 124)  # pixels of the columns; those of 0 share what room is left
-WHOLE = ("Task", "Status", "Score", "Lift")  # columns as wide as what they hold
+WHOLE = ("Task", "Status", "Done", "Score", "Lift", "n")  # columns as wide as what they hold
 
 
 class RunsDialog(QDialog):
