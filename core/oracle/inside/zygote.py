@@ -71,7 +71,9 @@ def main() -> None:
     sys.argv = ["pytest"]
     try:
         if not config.get("plain"):
+            gc.disable()  # nearly all that is made now stays
             importlib.import_module("pytest")
+            gc.enable()
     except ImportError as error:
         wire.send({"ready": False, "missing": str(error), "python": platform.python_version()})
         return
