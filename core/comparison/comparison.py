@@ -466,10 +466,7 @@ def pair_row(comparison: Comparison, pair: Pair) -> Row:
 
 
 def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:
-    """Write a header and one record a common item of each comparison, in a stream opened with `newline=""`.
-
-    Return the number of records. Raises OSError.
-    """
+    """Write a header and a record a common item, `newline=""` in the stream; return how many. Raises OSError."""
     rows = [pair_row(each, pair) for each in comparisons for pair in each.pairs]
     writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
     writer.writeheader()

@@ -270,10 +270,7 @@ def cells_of(figure: Grid) -> Iterator[tuple[str, list[Shown]]]:
 
 
 def heat(figure: Grid, value: float) -> float:
-    """Return where a value stands on the colours of a grid, from -1 (worst, or far below the centre) to 1.
-
-    A scale without a centre takes the middle of its range for it; where less is better, less is 1.
-    """
+    """Return a value's place on a grid's colours, from -1, the worst or far below the centre (or middle), to 1."""
     values = [cell.value.value for cell in figure.cells if cell.value.value is not None]
     low = figure.scale.low if figure.scale.low is not None else min(values)
     high = figure.scale.high if figure.scale.high is not None else max(values)

@@ -34,10 +34,7 @@ MOST_VALUES = 13
 
 
 def bins(figure: fig.Histogram) -> list[Bin]:
-    """Return the bars of a histogram, group by group, from the left; empty ones are left out.
-
-    A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
-    """
+    """Return the bars of a histogram by group, empty ones left out: one a value where these are few, else one width."""
     # A third comes to 0.333... in several ways, and each would get a bar of its own.
     values = [round(each.value, 6) for each in figure.values]
     if not values:

@@ -260,10 +260,7 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
 
 
 def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> float:
-    """Return BLEU-4 over the n-grams not in `shared`, without smoothing: 0 where one order has no match.
-
-    Tokens are those of our BLEU. The brevity penalty counts all tokens.
-    """
+    """Return BLEU-4 over n-grams not in `shared`, unsmoothed: 0 where one order has no match; brevity counts all."""
     words, wanted = TOKEN.findall(candidate), TOKEN.findall(reference)
     matched = []
     for order in ORDERS:

@@ -114,10 +114,7 @@ def same_syntax_tree(candidate: str, reference: str) -> bool:
 
 
 def syntax_tree(text: str) -> str | None:
-    """Return a canonical text of the tree of some statements, None when they do not parse. Never raises.
-
-    The statements may be indented, and the first line may lack the indentation of the others, as in a region's text.
-    """
+    """Return a canonical text of the tree of statements, also indented ones; None when they do not parse."""
     if len(text) > _LONGEST:
         return None
     for head in heads(text):

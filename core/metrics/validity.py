@@ -218,10 +218,7 @@ def _error(influence: Floats) -> float:
 
 
 def _auc_bounds(area: float, error: float, groups: int) -> tuple[float | None, float | None]:
-    """Return the bounds of an AUC, None where its error does not tell them.
-
-    Where all pairs agree, the bound is that of as many agreeing problems (`0.025^(1 / n)`), as for shares.
-    """
+    """Return the bounds of an AUC, as of shares (`0.025^(1 / n)`) where all pairs agree; None where nothing tells."""
     if area in (0.0, 1.0):
         bound = float(0.025 ** (1 / groups))
         return (bound, 1.0) if area else (0.0, 1 - bound)

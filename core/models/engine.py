@@ -236,14 +236,10 @@ class Engine:
     """Runs jobs on one model. Not thread-safe; `cancelled` may be set from any thread."""
 
     def __init__(self, native: Native, window: int, streams: int, shape: Shape | None, counters: Counters) -> None:
-        """Open the context.
+        """Open the context for `streams` sequences of `window` tokens.
 
-        Args:
-            window: tokens of one sequence.
-            streams: sequences at a time.
-            shape: None when the backend's numbers depend on what else is in a batch: then one sequence at a time,
-                evaluated in fixed steps.
-            counters: counted on.
+        `shape`: None when the backend's numbers depend on what else is in a batch: then one sequence at a time,
+        evaluated in fixed steps. `counters` are counted on.
         """
         self.native = native
         self.window = window

@@ -169,10 +169,7 @@ def _step(steps: list[str], name: str, text: str, change: Callable[[str], str]) 
 
 
 def _without_fences(text: str) -> str:
-    """Return what stands outside code blocks; an unterminated block runs to the end. All code: its content.
-
-    A block of sentences is no code, but a model's way to set its answer off.
-    """
+    """Return what stands outside code blocks, sentences in a block included; all code: its content."""
     found = [block for block in blocks(text) if not block.inline]
     sentences = [
         block.text

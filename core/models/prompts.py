@@ -402,10 +402,7 @@ class Outline:
         return shown / self._outside if self._outside else 1.0
 
     def line_after(self, indent: str) -> tuple[str, ...]:
-        """Return the line below the region, with its line ends, if an answer of that indentation could run into it.
-
-        A short line may well be part of the answer.
-        """
+        """Return the line below the region if an answer so indented could run into it; a short one may be its own."""
         line = next((line for line in self.lines[self.region.end :] if line.strip()), "")
         alike = line.startswith(indent) and not line[len(indent) :][:1].isspace()
         return (f"\n{line.rstrip()}\n",) if alike and len(line.strip()) >= LEAST_TELLING else ()

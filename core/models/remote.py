@@ -160,13 +160,10 @@ class RemoteModel:
         first_wait: float = FIRST_WAIT,
         notify: Notify = lambda text: None,
     ) -> None:
-        """Prepare to ask a model; nothing is sent yet.
+        """Prepare to ask a model, `served` as the server describes it; nothing is sent yet, and no `key` stored ever.
 
-        Args:
-            served: the model, as the server describes it.
-            key: from the user's environment; never stored.
-            first_wait: seconds before the second try; doubled each time, or what the server asks for.
-            notify: is told of what the server does not take, by the thread that draws samples.
+        `first_wait`: seconds before the second try; doubled each time, or what the server asks for. `notify` is told of
+        what the server does not take, by the thread that draws samples.
         """
         self._server, self._generation, self._name = server, generation, served.name
         self.kind = served.kind  # the program that it is; empty where it cannot be told

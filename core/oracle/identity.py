@@ -153,10 +153,7 @@ ONCE = 0.5
 
 
 def paid_once(runs: Sequence[IdentityRun]) -> float:
-    """Seconds that some tests took longer in one run than in another, in the run where they are most.
-
-    In each order other tests come first, and pay for what is made once.
-    """
+    """Return how much longer tests took in one order than another, at most: the first pay for what is made once."""
     least = {
         test: min(run.outcomes[test][1] for run in runs if test in run.outcomes)
         for run in runs

@@ -73,9 +73,7 @@ def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
 
 
 def promising_first(changes: Iterable[Change], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Return each test once: those that run code in or near what is changed, then in its file, then others.
-
-    Fastest first.
+    """Return each test once, fastest first: those that run code in or near what is changed, in its file, others.
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail, and
     before them those of the file's that are named after it.

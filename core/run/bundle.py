@@ -190,10 +190,7 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
 
 
 def _rows(database: Path, items: Sequence[int] | None, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Hash the rows of each table that figures rest on: all there are, or those that `known` hashes.
-
-    `items`: those of an unfinished run that were done; the others change when it is resumed, and are left out.
-    """
+    """Hash the rows of tables that figures rest on, or those that `known` hashes; of an unfinished run done `items`."""
     found = {}
     with closing(connect(database, "ro")) as db:
         for table, (key, order, of_items) in _ROWS.items():

@@ -172,11 +172,7 @@ class _Series:
         return opened
 
     def _models(self, loaded: ExitStack, settings: RunSettings) -> tuple[Model, Model]:
-        """Return the models of a run.
-
-        Crossed, a describer whose words another run of the series has is loaded only when needed, and a writer stays
-        loaded for all of its describers.
-        """
+        """Return a run's models; crossed, a describer is loaded only for words that are missing, a writer once."""
         describer = None if settings.one_model else self._alone_with(settings.forward)
         writer = settings.backward
         if self._writer is not None and (describer is None or self._writer[0] != writer):

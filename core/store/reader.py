@@ -645,10 +645,7 @@ def pace_of(run: Row, items: Row, regions: Sequence[Row]) -> PaceRow | None:
 
 
 def _parts(kept: Sequence[tuple[float, Row]]) -> list[float]:
-    """Return the seconds a sample took in each part of a run.
-
-    Regions that are sampled together end together, so a part has several.
-    """
+    """Return the seconds of samples in each part of a run: regions sampled together end together."""
     count = max(min(PARTS, len(kept) // REGIONS_OF_PART), 1)
     numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * count // len(kept))
     parts = [[each for _, each in group] for _, group in numbered]

@@ -188,10 +188,7 @@ class Store:
             claim.release()
 
     def add_item(self, run_id: int, item: Item) -> int:
-        """Store an item; the same id when the run has one with its key already.
-
-        One that a person tried becomes the run's own when the run samples it, never the other way.
-        """
+        """Store an item; return its id, or that of its key. A person's becomes the run's own, never the other way."""
         names = ("kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive")
         row = {
             "run_id": run_id,

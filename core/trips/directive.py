@@ -42,10 +42,7 @@ _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 
 class DirectiveTrip(Trip):
-    """x is a directive; programs are made from it, and words from each program that are held against it.
-
-    A summary may well repeat the directive: what its source repeats of it is a score of the program.
-    """
+    """x is a directive; programs are made from it, and words from each program that are held against it."""
 
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
