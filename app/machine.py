@@ -233,7 +233,6 @@ def _calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, thre
 
 
 def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, console: Console) -> Calibration:
-    """Calibrate one model, telling how far it is; Ctrl-C ends it."""
     from rtc_inspector.core.run.calibration import calibrate  # a parser, which nothing else here needs
 
     control = Control()

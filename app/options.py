@@ -136,7 +136,6 @@ def _taken(each: Described) -> dict[str, Any]:
 
 
 def _defaults(each: Described, base: RunSettings) -> dict[Any, list[str]]:
-    """Return a setting's defaults, each with the tasks that have it."""
     found: dict[Any, list[str]] = {}
     for kind in TASKS.values():
         if kind.has(each.path):

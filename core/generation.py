@@ -254,7 +254,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was taken from a raw answer, and how."""
+    """The text taken from a raw answer, and the steps to it."""
 
     text: str  # for code, indented to stand at the item's span as it is
     steps: tuple[str, ...] = ()  # what was done, e.g. `fence`, `reindented`, `function-body`, `first-paragraph`

@@ -32,7 +32,7 @@ class ErrorMode:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """All modes in the order they are offered, retired ones last. Each revision has a higher `version`."""
+    """The modes in the order they are offered, retired ones last. Each revision has a higher `version`."""
 
     version: int
     modes: tuple[ErrorMode, ...]
@@ -142,7 +142,7 @@ def _text(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyFile:
-    """Where a user's error modes are; the folder need not exist until they are saved."""
+    """The file of a user's error modes; the folder need not exist until they are saved."""
 
     folder: Path
 

@@ -26,14 +26,14 @@ def plain(value: object, *names: str) -> dict[str, Any]:
 
 
 class Form(StrEnum):
-    """What a text is: code, which can be judged, or words."""
+    """The form of a text: code, which can be judged, or words."""
 
     CODE = "code"
     TEXT = "text"
 
 
 class LabelKind(StrEnum):
-    """Whose word a label is: one annotator's, or the decision between annotators."""
+    """The author of a label: one annotator's, or the decision between annotators."""
 
     LABEL = "label"
     ADJUDICATION = "adjudication"
@@ -202,7 +202,7 @@ class Problem:
 
 
 class Outcome(StrEnum):
-    """What became of a candidate when its covering tests ran."""
+    """The fate of a candidate when its covering tests ran."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -264,7 +264,7 @@ class TestCase:
 
 @dataclass(frozen=True, slots=True)
 class CoverageMap:
-    """Which test runs which line."""
+    """The lines that each test runs."""
 
     tests: tuple[str, ...]  # node ids, the index space of `lines`
     lines: Mapping[str, Mapping[int, frozenset[int]]]  # path -> line (1-based) -> indices into `tests`

@@ -295,7 +295,7 @@ def rebuilt(sample: SampleRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What is shown of an outcome."""
+    """The sign of an outcome."""
 
     symbol: str
     word: str
@@ -489,7 +489,6 @@ def _value(value: Any) -> str:
 
 
 def _model(stored: Any) -> str:
-    """Return a stored model of a series as lists name it."""
     stored = _mapping(stored)
     server = _mapping(stored.get("endpoint"))
     endpoint = EndpointSettings(str(server.get("address", "")), str(server.get("model", ""))) if server else None

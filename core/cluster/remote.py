@@ -159,7 +159,6 @@ class JudgeHost:
     """A judge on one host."""
 
     def __init__(self, settings: OracleSettings, learned: Learned, sent: bytes | None) -> None:
-        """Take over what was learned; nothing runs yet."""
         self._problem = ""
         try:
             self._project = _Project(settings, sent)
@@ -215,7 +214,7 @@ def _patiently(poll: Poll, what: str, notify: Notify) -> Poll:
 
 @dataclass(frozen=True)
 class Needs:
-    """What one copy of a model asks Ray for, and how many copies the cluster has room for."""
+    """The needs of one copy of a model, as Ray is asked for them, and how many copies the cluster has room for."""
 
     cores: float
     memory: int

@@ -32,7 +32,7 @@ _REMOTE = re.compile(r"(?:ray://|(?!local:))(?P<host>\[[0-9a-f:]+\]|[\w.-]+):\d{
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What `--cluster` names; `workers`: how many models and judges a cluster has that is started here."""
+    """An address that `--cluster` names; `workers`: how many models and judges a cluster has that is started here."""
 
     text: str
     host: str = "127.0.0.1"

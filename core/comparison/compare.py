@@ -7,7 +7,7 @@ from typing import Any
 
 from rtc_inspector.core.comparison.comparison import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from rtc_inspector.core.errors import UserError
-from rtc_inspector.core.kinds import Kind, task
+from rtc_inspector.core.kinds import task
 from rtc_inspector.core.metrics.paired import TwoByTwo, holm, mean_difference
 from rtc_inspector.core.metrics.statistics import interval
 from rtc_inspector.core.settings.words import flat, words_of
@@ -131,7 +131,8 @@ def _compare(
         raise _nothing_common(first, second, len(met), len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
     kind, further = task(first.task), [p for p in pairs if p.secondary is not None]
-    test = TwoByTwo.of((_solved(kind, p.first), _solved(kind, p.second)) for p in pairs)
+    solves = kind.measure(kind.headline).solves
+    test = TwoByTwo.of((solves(p.first.headline or 0.0), solves(p.second.headline or 0.0)) for p in pairs)
     return Comparison(
         first,
         second,
@@ -145,10 +146,6 @@ def _compare(
         files=tuple(_files(pairs)),
         settings=differing_settings(first, second),
     )
-
-
-def _solved(kind: Kind, item: ItemRow) -> bool:
-    return kind.measure(kind.headline).solves(item.headline or 0.0)
 
 
 def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, runs: int) -> Difference:

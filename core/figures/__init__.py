@@ -22,7 +22,7 @@ Tone = Literal["", "good", "bad", "warn", "muted"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is behind a mark, by ids: a run, an item, or a sample, by its `author` where its id is not known."""
+    """The target of a mark, by ids: a run, an item, or a sample, by its `author` where its id is not known."""
 
     run: int | None = None
     item: int | None = None
@@ -60,7 +60,7 @@ class Guide:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the reader may choose for a figure, e.g. the metric; the analysis is asked again with the new choice."""
+    """A choice that the reader has for a figure, e.g. the metric; the analysis is asked again with the new choice."""
 
     name: str
     label: str

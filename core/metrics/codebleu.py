@@ -75,7 +75,6 @@ class DataFlow:
         return list(merged.values())
 
     def _walk(self, node: Node, values: _Values) -> tuple[list[Edge], _Values]:
-        """Return the edges of the node, and what variables stand for after it."""
         self._visits += 1
         if self._visits > MOST_VISITS:
             raise TooLargeError
@@ -302,7 +301,7 @@ def codebleu(candidate: str, reference: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Read:
-    """What is compared of one text."""
+    """The parts of one text that are compared."""
 
     tokens: tuple[str, ...]
     grams: Mapping[int, Counter[Gram]]  # by order

@@ -14,7 +14,7 @@ MATCHLESS = frozenset({"timeout", "memory", "crash", "missing"})
 
 
 class Class(StrEnum):
-    """What became of passing all tests from one program of a chain to the next."""
+    """The fate of passing all tests from one program of a chain to the next."""
 
     PASS_PASS = "pass-pass"
     PASS_FAIL = "pass-fail"
@@ -23,7 +23,7 @@ class Class(StrEnum):
 
 
 class Lost(StrEnum):
-    """Which pass lost the meaning at the first break of a chain, as two models that were crossed there tell."""
+    """The pass that lost the meaning at the first break of a chain, as two models that were crossed there tell."""
 
     WORDS = "the description"
     CODE = "the program written from it"

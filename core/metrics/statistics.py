@@ -89,7 +89,7 @@ def _widened(groups: int, paired: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What the interval of a mean of shares rests on: floats, or arrays of one number a sample."""
+    """The basis of the interval of a mean of shares: floats, or arrays of one number a sample."""
 
     mean: Any
     effect: Any
@@ -123,7 +123,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What the interval of a mean of differences rests on: floats, or arrays of one number a sample."""
+    """The basis of the interval of a mean of differences: floats, or arrays of one number a sample."""
 
     # `gain`, `loss`: the mean of what is above 0, and of what is below; `gain` - `loss` is the mean
     gain: Any

@@ -24,7 +24,7 @@ from rtc_inspector.core.syntax import parsed
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What one family of models puts around its thoughts."""
+    """The marks that one family of models puts around its thoughts."""
 
     opening: str
     closing: str
@@ -202,7 +202,7 @@ def without_marks_around(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What ends an answer besides the model itself."""
+    """The reasons to end an answer besides the model itself."""
 
     stops: tuple[str, ...] = ()  # texts that end it; not part of it
     block: Block | None = None  # the lines of a file that it is; the first line outside ends it
@@ -311,7 +311,7 @@ def _open(before: str, body: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered, without its thoughts."""
+    """An answer of a model, without its thoughts."""
 
     text: str
     # what it answers to, with the `prefill` that it really was begun with: none where a server was asked in turns, so

@@ -332,7 +332,6 @@ def _words(whole: Any) -> tuple[str, str]:
 
 
 def _line(words: str) -> str:
-    """Return a server's own words as one line that any terminal can show."""
     shown = "".join(sign if sign.isprintable() else " " for sign in words)
     line = " ".join(shown.split())
     return f"{line[:SAID]}{'…' if len(line) > SAID else ''}"

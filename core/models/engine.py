@@ -151,7 +151,7 @@ class Stream:
 
 
 class Streams:
-    """All streams of one context. Only clean tokens are reused, so that no number depends on what was asked before."""
+    """The streams of one context. Only clean tokens are reused, so that no number depends on what was asked before."""
 
     def __init__(self, native: Native, count: int, shape: Shape | None) -> None:
         self._native, self._shape = native, shape

@@ -276,6 +276,5 @@ def _aligned(before: Sequence[str], after: Sequence[str], answer: Sequence[str])
 
 
 def _below_then(after: str, code: str) -> str:
-    """Return the lines below a name as a comment, then code."""
     below = [f"# {line}".rstrip() for line in after.splitlines()[1:]]
     return "\n".join([*([_ENDS, *below] if below else []), _WHOLE, code])

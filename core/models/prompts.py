@@ -315,7 +315,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is left of a file."""
+    """The part of a file that is shown."""
 
     # `before`, `after`: the lines around the region, without line ends
     before: tuple[str, ...]

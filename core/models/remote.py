@@ -608,6 +608,5 @@ class _Hearing:
 
 
 def _shown(prompt: Prompt) -> str:
-    """Return all that a prompt shows, as one text that is only measured."""
     gap = prompt.infill
     return "".join([*(message.content for message in prompt.messages), *((gap.before, gap.after) if gap else ())])

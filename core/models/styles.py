@@ -94,7 +94,7 @@ SMALL = 256 << 20  # bytes of a file that is hashed in a fraction of a second
 
 @dataclass(frozen=True, slots=True)
 class ChosenStyle:
-    """How one model is asked."""
+    """The style in which one model is asked."""
 
     forward: str  # for descriptions: `chat`, `completion` or `code`
     backward: str  # for code: the same, or fill-in-the-middle

@@ -217,7 +217,6 @@ class NativeModel:
         self.abort_flag.value = b"x" if wanted else b""
 
     def forget(self, stream: int, start: int) -> None:
-        """Drop what `stream` holds from position `start` on."""
         lib.llama_memory_seq_rm(self._memory(), stream, start, -1)
 
     def copy(self, source: int, target: int) -> None:
@@ -254,7 +253,6 @@ class NativeModel:
         return handle
 
     def sample(self, sampler: int, row: int) -> int:
-        """Draw the next token from row `row` of the last batch."""
         assert self.context is not None
         return int(lib.llama_sampler_sample(self._samplers[sampler], self.context, row))
 

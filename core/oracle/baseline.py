@@ -51,7 +51,6 @@ class Baseline:
         return sum(known.get(test, 0.0) for test in tests)
 
     def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
-        """Seconds that a run of `tests` may take in all."""
         spent = self.overhead + self.seconds_of(tests)
         return settings.total_timeout_floor + settings.total_timeout_factor * spent
 

@@ -43,7 +43,7 @@ _NESTED = re.compile(r"(?:-r|--requirement)[\s=]+(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What to install."""
+    """Requirements to install."""
 
     lines: tuple[str, ...]  # as pip reads them, sorted, each once
     sources: tuple[str, ...]  # files they were found in, for people
@@ -52,7 +52,7 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """What to install, and where from."""
+    """Requirements to install, and where they come from."""
 
     wanted: Requirements
     wheels: Path | None  # a folder, used without network; None asks the index that pip is set up for

@@ -33,7 +33,7 @@ _WORDS = {
 
 @dataclass(slots=True)
 class IdentityRun:
-    """What one run of the unmodified suite showed."""
+    """The findings of one run of the unmodified suite."""
 
     asked: frozenset[str] | None = None  # the tests it was to run; None means all
     collected: list[str] = field(default_factory=list)  # node ids in the order they ran
@@ -275,7 +275,7 @@ PYTEST_EXIT = re.compile(r"_pytest\.outcomes\.Exit: (.*?)\.? *!*$", re.MULTILINE
 
 @dataclass(slots=True)
 class Apart:
-    """What running tests apart showed."""
+    """The findings of running tests apart."""
 
     # node id -> message, of tests that pass together but not by themselves
     failing: dict[str, str] = field(default_factory=dict)
@@ -319,7 +319,9 @@ class IdentityRunner:
         if not zygote.ready:
             missing = missing_modules(str(zygote.greeting.get("missing", ""))) or ["pytest"]
             zygote.close()
-            raise _no_pytest(self._interpreter, missing[0])
+            python, needed = self._interpreter.executable, "" if missing[0] == "pytest" else ", which pytest needs"
+            remedy = f"Run `{python} -m pip install {missing[0]}`, or choose another interpreter."
+            raise TargetError(f"{python} has no {missing[0]}{needed}.", remedy)
         return zygote
 
     def run(self, zygote: Zygote, stage: str, progress: Report, **request: Any) -> IdentityRun:
@@ -420,11 +422,3 @@ def batches(seconds: Mapping[str, float]) -> list[list[str]]:
     for test in sorted(seconds, key=lambda test: (seconds[test], test)):
         by_file.setdefault(file_of(test), []).append(test)
     return [[test for test in batch if test is not None] for batch in zip_longest(*by_file.values())]
-
-
-def _no_pytest(interpreter: Interpreter, missing: str) -> TargetError:
-    needed = "" if missing == "pytest" else ", which pytest needs"
-    return TargetError(
-        f"{interpreter.executable} has no {missing}{needed}.",
-        f"Run `{interpreter.executable} -m pip install {missing}`, or choose another interpreter.",
-    )

@@ -124,7 +124,6 @@ def _links(executable: Path) -> Iterator[Path]:
 
 
 def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:
-    """Yield the folders where distributions may be installed, whether or not they exist."""
     version = f"python{answer['version'][0]}.{answer['version'][1]}"
     if home is not None:
         yield from (home / lib / version / "site-packages" for lib in ("lib", "lib64"))

@@ -59,7 +59,7 @@ _KEPT_WITH_VALUE = frozenset(["-p", "-m", "-k", "-o", "-W", "--ignore", "--desel
 
 @dataclass(frozen=True, slots=True)
 class PytestOptions:
-    """What to hand to pytest for this project."""
+    """Options for pytest, as the project sets them."""
 
     file: Path | None  # the configuration file, or None
     kept: tuple[str, ...]  # options of the project that change which tests run or how

@@ -19,7 +19,7 @@ OUTLIVES = "a process that goes on"
 
 @dataclass(frozen=True, slots=True)
 class Allowances:
-    """What the unmodified project does itself, and so proves nothing against a candidate."""
+    """Acts of the unmodified project, which so prove nothing against a candidate."""
 
     changes: frozenset[str] = frozenset()  # parts of the framework that differ after an ordinary run
     # what the project's code was heard to do, and the file that did it
@@ -227,7 +227,6 @@ def _proven(
 
 
 def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, str]:
-    """Tests that never ran, in a session that ended in good order."""
     if "collected" not in observed:
         return Outcome.IMPORT_ERROR, f"The tests could not be collected{_because(observed)}."
     found = {node_id for values in observed.all("collected") for node_id in values[0]}

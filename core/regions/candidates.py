@@ -86,7 +86,7 @@ def how_many(files: Sequence[SourceFile], settings: RegionSettings, most: int) -
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a project has to sample from: weighed regions, and a sentence for each file that was not taken."""
+    """The stock of a project to sample from: weighed regions, and a sentence for each file that was not taken."""
 
     regions: tuple[Region, ...]
     problems: tuple[str, ...]
@@ -107,7 +107,7 @@ def look(file: SourceFile, settings: RegionSettings) -> Looked:
 
 
 class Ahead:
-    """What `look` finds in files, in a thread while a project's tests run, which another processor does."""
+    """Findings of `look` in files, in a thread while a project's tests run, which another processor does."""
 
     def __init__(self, files: Sequence[SourceFile], settings: RegionSettings) -> None:
         self._settings = settings

@@ -61,7 +61,7 @@ class _Reported:
 
 
 class _Trace:
-    """What ran of one file, by first lines of statements; tests are bits of an integer."""
+    """The lines of one file that ran, by first lines of statements; tests are bits of an integer."""
 
     def __init__(self, file: SourceFile, coverage: CoverageMap, known: StatementMap | None) -> None:
         self._suite = coverage.tests
@@ -131,7 +131,6 @@ def map_statements(text: str) -> StatementMap:
 
 
 def _extents(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of every statement, exception handler and case."""
     for node in nodes:
         if isinstance(node, ast.match_case):
             yield node.pattern.lineno, node.body[-1].end_lineno or node.pattern.lineno
@@ -150,7 +149,6 @@ def _code_lines(code: CodeType) -> Iterator[int]:
 
 
 def _strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
-    """Yield first lines of docstrings, and of strings used as comments."""
     for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno

@@ -67,7 +67,7 @@ _GOING_ON = {"runs": {"status", "ended_at", "problems", "available", "models", "
 
 @dataclass(frozen=True)
 class Contents:
-    """What a bundle of a run would hold."""
+    """The contents of a run's bundle."""
 
     run: RunRow
     settings: RunSettings
@@ -125,7 +125,6 @@ def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Pat
 
 
 def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
-    """Return a file of problems, cells or edits, or a folder of notebooks."""
     if not path.exists():
         raise ProjectError(f"{path}, which run {run.id} was made from, is not there.", "Put it back at its place.")
     if path.is_file():
@@ -152,7 +151,6 @@ def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:
 
 
 def _fingerprint(root: Path, settings: RunSettings) -> str:
-    """Return that of the files a run with these settings reads. Raises ProjectError."""
     return content_fingerprint(open_codebase(root, languages=languages_of(root, settings.oracle)))
 
 
@@ -403,7 +401,6 @@ def _extract(bundle: Path, folder: Path) -> str:
 
 
 def _settle(record: Mapping[str, Any], place: Path) -> None:
-    """Have the store know the source at its new place."""
     if not record["source"]:
         return
     root = source = place / SOURCE

@@ -114,7 +114,6 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
 
 
 def _draw(model: LocalModel, prompts: Sequence[Prompt], most: int) -> list[Generation]:
-    """Greedy answers, in the order of the prompts."""
     requests = [Request(str(at), prompt, 0.0, 0, most) for at, prompt in enumerate(prompts)]
     answers = {answer.id: answer for answer in model.generate(requests)}
     return [answers[request.id] for request in requests]

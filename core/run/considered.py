@@ -10,7 +10,7 @@ from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
 
 
 class Fate(StrEnum):
-    """What became of a candidate."""
+    """The fate of a candidate."""
 
     DRAWN = "drawn"
     UNCOVERED = "uncovered"

@@ -31,7 +31,7 @@ NEWEST = 3  # runs that are measured by: a machine does not stay what it was
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What a run comes to."""
+    """The cost of a run."""
 
     made: Mapping[str, int]  # by role, samples at most, if as many items are admitted as are wanted
     tokens: int | None = None  # read and written; None, as all that follows, where no such run was made before
@@ -137,7 +137,6 @@ def cost_words(cost: RunCost, kind: Kind, duration: Callable[[float], str], meas
 
 
 def _basis(cost: RunCost, noun: str) -> str:
-    """Return in words what was measured, and how far to trust it."""
     samples = counted(cost.measured, "sample")
     if cost.trial:
         return f"a trial of one {noun} ({samples}): take it as rough, for {noun}s differ"

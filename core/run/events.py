@@ -89,7 +89,7 @@ class MeasuresReady:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands: `stage` short and readable, `eta` in seconds, `detail` on what goes on inside a step."""
+    """The state of a run: `stage` short and readable, `eta` in seconds, `detail` on what goes on inside a step."""
 
     stage: str
     done: int

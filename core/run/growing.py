@@ -117,7 +117,6 @@ class Growing:
         work.tree = reader.tree(work.item_id) if work.begun else Tree(tests=reader.tests, roles=self._roles)
 
     def _next(self, waiting: deque[Work]) -> Work:
-        """Return the item to begin with next: the first, unless the trip chooses."""
         place = self._trip.next([work.item for work in waiting]) if isinstance(self._trip, ChoosesNext) else 0
         work = waiting[place]
         del waiting[place]
@@ -148,7 +147,6 @@ class Growing:
         self._pool.shutdown()
 
     def _give(self, work: Work, step: Step, source: Ask | FixedText) -> int:
-        """Store a step whose text is given; the sample's id comes back."""
         if not isinstance(source, FixedText):
             raise TypeError("A step without a given text needs a model.")
         generation = Generation("", source.text if source.raw is None else source.raw, "", 0, 0, 0.0, "written")
@@ -338,7 +336,6 @@ class Growing:
         return self._roles[step.role].form is Form.TEXT
 
     def _store(self, work: Work, step: Step, sample: Sample) -> int:
-        """Commit a sample, tell, and have it judged or compared."""
         run = self._run
         held = len(work.tree.samples)
         sample_id = run.store.add_sample(work.item_id, step.parent, sample, work.tree)
@@ -396,7 +393,6 @@ class Growing:
         run.emit(replace(verdict_ready, change=run.store.change, counted=sample.counted))
 
     def _compare(self, work: Work, row: SampleRow) -> None:
-        """Commit the scores that can be told now."""
         run = self._run
         found = self._trip.compare(work.item, row, work.tree)
         for sample_id, reference in dict.fromkeys((score.sample, score.reference) for score in found):

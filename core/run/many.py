@@ -33,7 +33,7 @@ from rtc_inspector.core.types import Item
 
 @dataclass
 class SeriesFinished:
-    """How a series, or a single run, ended."""
+    """The end of a series, or of a single run."""
 
     runs: list[RunFinished] = field(default_factory=list)  # those that this call worked on
     ranked: list[int] = field(default_factory=list)  # ids of all stored runs of the series; empty for a single run
@@ -130,7 +130,6 @@ class _Series:
         return runs_of(self._store.reader, series.id) if series else []
 
     def _stored(self, settings: RunSettings) -> RunRow | None:
-        """Return the run of the series that these models have already."""
         for run in self._all():
             known = self._store.reader.settings(run.id)
             if (known.forward, known.backward) == (settings.forward, settings.backward):
@@ -229,7 +228,6 @@ class _StoredSamples:
         self._of_item: tuple[int, Sequence[SampleRow]] = (0, ())
 
     def sample(self, key: str, step: Step) -> Sample | None:
-        """Return the sample at the step's place, if it came out whole."""
         item_id = self._items.get(key)
         if item_id is None:
             return None

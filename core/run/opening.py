@@ -174,7 +174,7 @@ class _Patience:
 
 
 class Budget:
-    """How much a run may take before it pauses, what its earlier parts took included."""
+    """The amount that a run may take before it pauses, what its earlier parts took included."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -210,7 +210,7 @@ class Budget:
 
 
 class Pace:
-    """How far a run is and how fast: samples done, tokens a second of wall time, time left."""
+    """The progress and speed of a run: samples done, tokens a second of wall time, time left."""
 
     def __init__(self, total: int, done: int) -> None:
         """`done` samples of `total` exist already (a resumed run)."""
@@ -220,13 +220,11 @@ class Pace:
         self._recent: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=20)
 
     def count(self, tokens: int) -> Progress:
-        """Count one more sample, for which the model wrote so many tokens."""
         self._done += 1
         self._recent.append((time.monotonic(), tokens))
         return self.now()
 
     def now(self) -> Progress:
-        """Samples done and the seconds left, judged by this run's own speed."""
         made = self._done - self._at_start
         left = self._total - self._done
         eta = (time.monotonic() - self._started) / made * left if made else None

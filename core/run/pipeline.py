@@ -154,7 +154,6 @@ def files_together(works: Sequence[Work]) -> list[Work]:
 
 
 def _items(run: Run) -> Iterator[_Drawn]:
-    """Store every item as it is drawn; yield the admitted ones."""
     trip, reader = run.parts.trip, run.store.reader
     own = reader.drawn(run.id)
     measures = reader.measures(run.id) if own and isinstance(trip, ChoosesNext) else {}

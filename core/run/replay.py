@@ -32,7 +32,7 @@ ROUNDING = 1e-9  # by which a measure may differ where sums are taken in another
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of one sample."""
+    """The result for one sample."""
 
     sample_id: int
     what: str  # the sample in words
@@ -58,7 +58,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """All samples, and what differs in the environment."""
+    """The results for all samples, and what differs in the environment."""
 
     samples: tuple[Replayed, ...]
     environment: tuple[Difference, ...]
@@ -224,7 +224,6 @@ class _Replaying:
         self._trip = parts.trip
 
     def items(self, chosen: Mapping[int, Sequence[SampleRow]]) -> Generator[Replayed, None, None]:
-        """Return every chosen sample, in order."""
         total, done = sum(map(len, chosen.values())), 0
         workers = self._parts.opened.settings.oracle.workers or 1
         for item_id, rows in chosen.items():
@@ -240,7 +239,6 @@ class _Replaying:
         self._emit(Progress("samples", done, total))
 
     def _draw(self, item: Item, tree: Tree, rows: Sequence[SampleRow]) -> dict[int, tuple[bool | None, list[str]]]:
-        """Return by sample whether its text came out the same, and what differs."""
         found: dict[int, tuple[bool | None, list[str]]] = {row.id: (None, []) for row in rows}
         models = {"forward": self._parts.forward, "backward": self._parts.backward}
         drawn: dict[str, dict[str, _Drawn]] = {side: {} for side in models}

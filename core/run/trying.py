@@ -55,7 +55,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was found out about a model behind a server."""
+    """The findings about a model behind a server."""
 
     name: str
     server: str  # the program, as far as it can be told
@@ -116,7 +116,6 @@ def _shown(name: str, text: str) -> Iterator[str]:
 
 
 def _span() -> Span:
-    """Return the body of the function without its docstring."""
     start = SOURCE.index("if width")
     return Span(start, SOURCE.index("height\n\n\n") + len("height"))
 
@@ -145,7 +144,6 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, poll: Poll) -
 
 
 def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:
-    """Return what a run would take from an answer."""
     told = answer_of(answer, prompt)
     if description:
         found = extract_description(told.text)

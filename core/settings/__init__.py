@@ -23,7 +23,7 @@ UNPROTECTED = (
 
 @dataclass(frozen=True, slots=True)
 class RegionSettings:
-    """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md)."""
+    """Settings for sampling regions (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md)."""
 
     min_characters: int = setting(32, "Characters | characters of a region at least", below="region.max_characters")
     max_characters: int = setting(384, "Characters of a region at most | characters of a region at most", same_row="to")
@@ -43,7 +43,7 @@ _HISTORY = "edit.file"  # edits out of a file have no history to be chosen from
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """Which edits are sampled, and from where (EditingRTC)."""
+    """Settings for sampling edits, and where they come from (EditingRTC)."""
 
     file: str | None = setting(
         None,
@@ -128,7 +128,7 @@ class EditSettings:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSettings:
-    """Which problems or cells are used, and how they are put."""
+    """Settings for problems and cells: which are used, and how they are put."""
 
     # also a notebook, or a folder of notebooks
     file: str | None = setting(
@@ -150,7 +150,7 @@ class BenchmarkSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
-    """How chains are made (IdentityChain)."""
+    """Settings for making chains (IdentityChain)."""
 
     steps: int = setting(5, "Steps | how often a program is described and written again", most=1000)
     start: str = setting(
@@ -172,7 +172,7 @@ class ChainSettings:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveSettings:
-    """How programs are written from directives, and how their summaries are held against these."""
+    """Settings for writing programs from directives, and how their summaries are held against these."""
 
     words: str | None = setting(
         None,
@@ -221,7 +221,7 @@ class SamplesSettings:
 
 @dataclass(frozen=True, slots=True)
 class CosmeticSettings:
-    """How functions are written otherwise, and what models are asked of each version (cosmetic variance)."""
+    """Settings for writing functions otherwise, and what models are asked of each version (cosmetic variance)."""
 
     draws: int = setting(
         1,
@@ -258,7 +258,7 @@ SERVER_CONTEXT = 16_384
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """How a GGUF is run."""
+    """Settings for running a GGUF."""
 
     prompt_style: str = setting(
         "auto",

@@ -28,7 +28,7 @@ HERE = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """What a project's file sets: settings by path, and options of `run` that no single setting stands for."""
+    """The content of a project's file: settings by path, and options of `run` that no single setting stands for."""
 
     path: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)

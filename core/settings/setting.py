@@ -32,7 +32,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is said of a field besides its type and default."""
+    """The description of a field besides its type and default."""
 
     # `label | help | unset`: of its row in the run dialog; what it says, a phrase without the default; what no value
     # means (None, an empty text or list), where there can be none

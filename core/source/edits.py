@@ -391,7 +391,6 @@ class EditHistory:
         return sorted(names, key=lambda name: rank(seed, name.hex()))
 
     def _nth(self, name: bytes, turn: int, seed: int) -> tuple[Edit | None, bool]:
-        """Return the commit's edit of that turn, and whether there are more."""
         passed_over: Counter[str] = Counter()
         places: list[HunkNumber] = []
         found: Edit | None = None

@@ -26,7 +26,7 @@ Read = TypeVar("Read")
 
 
 class BadLine(ValueError):
-    """What is wrong with one line."""
+    """An error in one line."""
 
 
 def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:

@@ -166,7 +166,6 @@ class Reader:
         return str(row["text"])
 
     def labels(self, sample_id: int) -> list[LabelRow]:
-        """Return the history of a sample's labels, oldest first."""
         sql = f"{LABELS} FROM labels l {TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id"
         return [coding.frozen(LabelRow, row) for row in self._rows(sql, sample_id)]
 
@@ -303,7 +302,6 @@ class Reader:
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
     def totals(self, run_id: int) -> dict[str, float]:
-        """Return the sum of each measure over a run's admitted items."""
         return {row["name"]: row["value"] for row in self._rows(TOTALS, run_id)}
 
     def reasons(self, run_id: int) -> list[tuple[str, str, int]]:

@@ -25,7 +25,7 @@ NOTABLE = 0.1  # share of answers that were none from which on the reader is ask
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How what models answered could be read."""
+    """Counts of how well the models' answers could be read."""
 
     made: int = 0  # answers of the run's models that count
     empty: int = 0  # nothing was left of them to read; of these `thinking` held thoughts
@@ -49,13 +49,11 @@ class Answers:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return each share by its name; of no answers there is none."""
         of = {"empty": self.made, "cut": self.made, "without_code": self.code, "unparsable": self.code}
         return {name: getattr(self, name) / all_ for name, all_ in of.items() if all_}
 
     @property
     def remark(self) -> str:
-        """Return `words`, of how many answers; empty where all could be read."""
         if not (parts := self.words):
             return ""
         doubt = "; are they read rightly?" if max(self.shares.values()) >= NOTABLE else ""
@@ -161,7 +159,6 @@ class RunRow:
 
     @property
     def label(self) -> str:
-        """Return what figures call the run beside others."""
         return f"{self.model_name}, run {self.id}"
 
     @property
@@ -437,7 +434,7 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """How many items of a cell passed (1) or failed (0), before and after they were written otherwise."""
+    """The number of items of a cell that passed (1) or failed (0), before and after they were written otherwise."""
 
     row: str
     column: str
@@ -460,7 +457,7 @@ TRIAL = 0  # in the place of a run's number: a trial, of which nothing was store
 
 @dataclass(frozen=True, slots=True)
 class PaceRow:
-    """How fast one run went, pauses left out."""
+    """The speed of one run, pauses left out."""
 
     run_id: int  # of the stored run, or TRIAL
     settings: RunSettings
@@ -475,7 +472,7 @@ class PaceRow:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a model of a run has taken."""
+    """The tokens and money that a model of a run has taken."""
 
     model: str  # as the run's samples name it, `forward` or `backward`, or its name
     samples: int

@@ -21,7 +21,7 @@ Parts = tuple[float, ...]  # one item's value, or two of which the second is sub
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What a run's items come to."""
+    """The figures that a run's items come to."""
 
     changes: int  # the run's count of changes when this was asked; another count makes it stale
     items_admitted: int

@@ -134,7 +134,6 @@ class BenchmarkTrip(InFile):
         return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
     def shown(self, item: Item) -> str:
-        """Return the program; the docstring is not in it."""
         return self._problems[item.key].program
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
@@ -299,7 +298,7 @@ TRUSTED = "samples file"  # the name of what judged, where the file's own verdic
 
 
 class ImportedTrip(Trip):
-    """What is in the file, given step by step; judged here, or as the file says."""
+    """The programs of a file, given step by step; judged here, or as the file says."""
 
     def __init__(
         self, benchmark: Benchmark, name: str, samples: Samples, judged: Judged | None, settings: RunSettings

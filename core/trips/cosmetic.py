@@ -45,7 +45,7 @@ TRIED = 3  # functions of a bucket after which a transformation that none of the
 
 
 class Widths:
-    """How sure the cells of complexity and transformation are, from what was measured of their functions so far."""
+    """The certainty of the cells of complexity and transformation, from what was measured of their functions so far."""
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, str], dict[str, float]] = {}

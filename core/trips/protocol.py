@@ -27,7 +27,7 @@ from rtc_inspector.core.types import CoverageMap, Item, LearnsLater, Notify, Rep
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How a model is asked for the text of a step."""
+    """A question to a model for the text of a step."""
 
     # makes the prompt for a model, in the style its record names, so that it fits the model's window. Raises ModelError
     # when not even the shortest one does

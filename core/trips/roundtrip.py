@@ -38,7 +38,7 @@ class Reference:
 
 
 class RoundTrip(Trip, ABC):
-    """What a round trip adds: how it asks, reads, judges and compares."""
+    """A trip of round trips: how it asks, reads, judges and compares."""
 
     uninformative: str = ""  # the baseline's utterance, eps; without one no baseline is made
 

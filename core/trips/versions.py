@@ -72,7 +72,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What says which version of a function is meant; the same gives the same version again."""
+    """The key of a version of a function; the same gives the same version again."""
 
     # `path`, `span`: where the original stands
     path: str

@@ -24,7 +24,7 @@ Job = Callable[[Emit, Control], object]  # runs in a thread of its own; what it 
 
 
 class RunState(StrEnum):
-    """Where this window's own run stands."""
+    """The state of this window's own run."""
 
     IDLE = "idle"
     RUNNING = "running"

@@ -224,7 +224,6 @@ class Scribe:
         return self._last is not None and not self._last.done()
 
     def prepare(self, database: Path) -> None:
-        """Open the database ahead of the first write."""
         self.write(database, lambda store: None, wait=False)
 
     def write(

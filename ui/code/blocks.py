@@ -76,7 +76,7 @@ TAB = 4  # columns of a tab stop
 
 
 class OpenFile(NamedTuple):
-    """What the code view shows: a file, None where the project has none, its text, and the run's regions in it."""
+    """The content of the code view: a file, None where the project has none, its text, and the run's regions in it."""
 
     file: SourceFile | None
     text: SourceText

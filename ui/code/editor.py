@@ -34,7 +34,7 @@ TAG_HEIGHT = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Where lines stand in the viewport: `top` of line 0, which may be far above the visible part."""
+    """The places of lines in the viewport: `top` of line 0, which may be far above the visible part."""
 
     top: float
     left: float
@@ -243,10 +243,6 @@ class CodeEditor(QPlainTextEdit):
         self._strip.line_chosen.connect(self.show_line)
         self._rest.timeout.connect(self._open_card)
 
-    @property
-    def last_number(self) -> int:
-        return self.first_number + self.blockCount() - 1
-
     def use_font(self, font: QFont) -> None:
         self.setFont(font)
         self._gutter.setFont(font)
@@ -415,7 +411,7 @@ class Gutter(QWidget):
         self.setAccessibleName("Line numbers")
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        digits = max(3, len(str(self._editor.last_number)))
+        digits = max(3, len(str(self._editor.first_number + self._editor.blockCount() - 1)))
         return QSize(digits * self.fontMetrics().horizontalAdvance("9") + MARK + 14, 0)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802

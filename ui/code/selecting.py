@@ -13,7 +13,7 @@ from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.blocks import OpenFile, Position, SourceText
 from rtc_inspector.ui.code.editor import CodeEditor
 from rtc_inspector.ui.style.controls import BAR, button, label, on_ground
-from rtc_inspector.ui.style.region_state import state_words, tests_said
+from rtc_inspector.ui.style.region_state import state_words
 from rtc_inspector.ui.style.theme import SPACE
 
 REST = 150  # milliseconds a selection stays as it is before it is looked at
@@ -128,7 +128,8 @@ class Selecting(QObject):
         region = self.region
         if region is not None and (region.path, region.span) == (item.path, item.span):
             self._waiting = False
-            noticed = f"{tests_said(item.tests)}; deleting it is noticed."
+            cover = "test covers" if len(item.tests) == 1 else "tests cover"
+            noticed = f"{len(item.tests)} {cover} it; deleting it is noticed."
             self._bar.say(f"{item.reason.capitalize()}." if item.reason else noticed)
 
     def settle(self) -> None:

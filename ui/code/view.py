@@ -188,7 +188,7 @@ KEY = "candidates"
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the run that is shown drew its regions. `fingerprint`: of the files it drew from."""
+    """The way in which the run that is shown drew its regions. `fingerprint`: of the files it drew from."""
 
     settings: RegionSettings
     fingerprint: str
@@ -339,7 +339,6 @@ class CodeView(QWidget):
                 self._show_item(self._selected)
 
     def set_items(self, items: Sequence[ItemRow], root: Path = Path()) -> None:
-        """Take the items of a run on the project at `root`."""
         self._items, self._root = items, root
         self._place_items()
 

@@ -41,7 +41,7 @@ Marks = tuple[tuple[int, int], ...]  # half-open character ranges of one line
 
 
 class Kind(StrEnum):
-    """What became of a line."""
+    """The fate of a line."""
 
     EQUAL = "equal"
     CHANGED = "changed"
@@ -60,7 +60,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """What stands side by side. `same_tree`: the change leaves the syntax tree as it was."""
+    """A row of lines side by side. `same_tree`: the change leaves the syntax tree as it was."""
 
     kind: Kind
     left: Cell | None
@@ -303,7 +303,7 @@ def _dump(tree: ast.Module | None) -> str | None:
 
 
 class Prediction(StrEnum):
-    """What the prediction is in one row."""
+    """The prediction in one row."""
 
     SAME = "same"  # nothing was to change here, and nothing did
     DONE = "done"  # the edit, as the new code has it
@@ -314,7 +314,7 @@ class Prediction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EditRow:
-    """What stands side by side. `kind`: what the edit did here; marks are those against the new code, or the old."""
+    """A row of lines side by side. `kind`: what the edit did here; marks are those against the new code, or the old."""
 
     kind: Kind
     old: Cell | None
@@ -484,7 +484,7 @@ SIGNS = {Prediction.SAME: " ", Prediction.DONE: "✓"}  # of predictions that ar
 
 @dataclass(frozen=True, slots=True)
 class ShownEdit:
-    """What is compared."""
+    """The texts that are compared."""
 
     old: str
     new: str

@@ -294,7 +294,6 @@ class Columns(QWidget):
         self.name_sides(titles)
 
     def _link_panes(self) -> None:
-        """Keep scroll positions and the current row of the panes equal."""
         for pane in self.sides[:-1]:
             pane.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for pane in self.sides:

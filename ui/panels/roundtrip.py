@@ -39,7 +39,7 @@ MOST = 256  # unfinished texts kept at a time; the oldest go first
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where a text belongs. `parent`: id of the stored sample it is made from, if it was told."""
+    """The place of a text. `parent`: id of the stored sample it is made from, if it was told."""
 
     item_id: int
     role: str
@@ -48,7 +48,7 @@ class Stream:
 
 
 class Streams:
-    """What the model has written so far, by place."""
+    """Texts that the model has written so far, by place."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[Stream, str] = OrderedDict()

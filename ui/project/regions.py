@@ -78,7 +78,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RegionFilter:
-    """Which regions are listed."""
+    """The choice of regions that are listed."""
 
     words: str = ""  # in path or code, all of them
     states: frozenset[RegionState] = frozenset()  # empty means any but dropped

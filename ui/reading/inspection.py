@@ -65,7 +65,7 @@ IDLE_LOOK = 3.0  # seconds after which runs are read even without a commit: a ki
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """What the window looks at; each of its parts shows this, and nothing of what was looked at before."""
+    """The things that the window looks at; each of its parts shows this, and nothing of what was looked at before."""
 
     database: Path | None = None  # ids of runs, items and samples are ids in this file
     project: Path | None = None  # the folder that is open, or that the run was made on; it need not be on this machine
@@ -170,7 +170,7 @@ class _Growth:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All samples of one region."""
+    """The samples of one region."""
 
     item: ItemRow
     samples: tuple[SampleRow, ...]
@@ -192,7 +192,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which run to show: the one of this id, else the newest of the project at `root`, else the newest of all.
+    """The run to show: the one of this id, else the newest of the project at `root`, else the newest of all.
 
     `file`: what the project was generated from. Another version of this program may have generated it elsewhere.
     """
@@ -427,7 +427,6 @@ class Inspection(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read everything anew, whether or not it changed."""
         self._looking = False
         self._look(force=True)
 

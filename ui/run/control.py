@@ -260,7 +260,6 @@ class RunControl(QObject):
 
 
 def _filled(settings: RunSettings, file: ProjectFile) -> RunSettings:
-    """Return the settings with what a project's file sets. Raises UserError."""
     if "task" in file.options:
         settings = configured(settings, file.options["task"])
     asked = with_models(settings, file.named)

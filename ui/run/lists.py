@@ -61,7 +61,6 @@ def _cells(run: RunRow) -> tuple[str, ...]:
 
 
 def _beside(run: RunRow) -> str:
-    """Return the figures that stand beside the headline, a line each."""
     kind, told = task(run.task), []
     if kind.difference is not None:
         less = kind.difference.less

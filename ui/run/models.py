@@ -63,7 +63,7 @@ def model_choice(entry: GgufEntry) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found: entries for the model boxes, and headers by the entries' values."""
+    """The models that were found: entries for the model boxes, and headers by the entries' values."""
 
     choices: list[Choice]
     headers: Headers

@@ -76,7 +76,6 @@ class Recorded(QObject):
         self._offers.offer(Offer(KEY, text, (("Show the run at work" if at_work else "Close it", self.leave),)))
 
     def _point(self) -> None:
-        """Show the item that tells most."""
         if self.before is not None and self._telling is not None:
             item, sample = self._telling
             self._telling = None

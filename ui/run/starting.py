@@ -38,7 +38,7 @@ WIDE = 620
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written down; `header` and `tests` may be empty."""
+    """An item in words; `header` and `tests` may be empty."""
 
     words: str = ""
     header: str = ""

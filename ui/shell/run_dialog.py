@@ -250,7 +250,6 @@ class RunDialog(QDialog):
         self.problem.setVisible(bool(problem))
 
     def _is_of_use(self, path: str) -> bool:
-        """Return whether a setting says anything as the others stand."""
         about = self.fields[path].each.about
         lacks = bool(about.needs) and not self._value(about.needs)
         beside = bool(about.unless) and bool(self._value(about.unless))

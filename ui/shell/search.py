@@ -48,7 +48,7 @@ BETWEEN, MARK = 16, 3  # pixels between the two parts, and of the bar that marks
 
 
 class Found(QAbstractListModel):
-    """What was found, an entry a row; `words` says the text of one."""
+    """A model of what was found, an entry a row; `words` says the text of one."""
 
     def __init__(self, words: Callable[[Any], str], parent: QObject) -> None:
         super().__init__(parent)
@@ -251,7 +251,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found; `more`: there is more than is listed."""
+    """The places that were found; `more`: there is more than is listed."""
 
     found: tuple[Hit, ...]
     files: int

@@ -24,7 +24,7 @@ WIDEST = 620  # pixels for text of the usual size; longer lines read badly
 
 
 class Welcome(QWidget):
-    """What to begin with, as buttons; `project_chosen` for a recent one."""
+    """A page of what to begin with, as buttons; `project_chosen` for a recent one."""
 
     project_chosen = Signal(object)
 

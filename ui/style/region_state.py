@@ -88,11 +88,6 @@ def number(value: float | None, sign: bool = False) -> str:
     return f"{value:+.2f}" if sign else f"{value:.2f}"
 
 
-def tests_said(tests: Sequence[str]) -> str:
-    """Return how many tests cover something, as the beginning of a sentence."""
-    return f"{len(tests)} test{'s cover' if len(tests) != 1 else ' covers'} it"
-
-
 SIZE = 14.0  # side of a mark in logical pixels
 FILLED = (RegionState.PASS, RegionState.FAIL, RegionState.RUNNING)
 STROKES: Mapping[RegionState, Sequence[Sequence[tuple[float, float]]]] = {

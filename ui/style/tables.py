@@ -131,7 +131,6 @@ class CellModel(ListedRows):
         self.endResetModel()
 
     def as_text(self) -> str:
-        """Return headings and rows as lines, with tabs between the cells."""
         return "\n".join(["\t".join(self.heads), *("\t".join(cell.text for cell in cells) for cells, _ in self.shown)])
 
     def key(self, row: int) -> int:

@@ -119,7 +119,6 @@ class TraceView(QObject):
             self._show(self._samples.get(sample_id) if sample_id is not None else None)
 
     def _show(self, sample: SampleRow | None) -> None:
-        """Show a sample below, unless that is what is shown already."""
         code = self._code_of(sample)
         # A run that goes on sends the same trace every moment: what is scrolled to in the tabs stays.
         if (sample, code) == self._shown and sample is not None:

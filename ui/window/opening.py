@@ -140,7 +140,7 @@ LONGEST_WAIT = 3000  # milliseconds that reading files waits for the run that is
 
 
 class Opening(QObject):
-    """Of one window, from its first project on. `begun` when a project is about to be shown."""
+    """The opening of projects in one window, from the first on. `begun` when a project is about to be shown."""
 
     begun = Signal()
 

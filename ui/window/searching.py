@@ -75,7 +75,7 @@ OF_THE_FIELD = frozenset({"go-to", "menu"})  # commands that the field itself do
 
 
 class Searching(QObject):
-    """Of one window; the dialog is made when it is first asked for, and stays open beside the window."""
+    """The search of one window; the dialog is made when it is first asked for, and stays open beside the window."""
 
     def __init__(
         self, window: QWidget, parts: WindowParts, project: OpenProject, inspection: Inspection, browsing: Browsing

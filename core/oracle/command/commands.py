@@ -35,7 +35,7 @@ PATIENCE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a project is tested."""
+    """A command that tests a project."""
 
     languages: tuple[Language, ...]  # whose files it judges
     test: str  # as people know it; `{tests}` stands where chosen test files or packages go
@@ -353,7 +353,6 @@ def programs(root: Path, command: Command) -> list[str]:
 
 
 def _commands(line: str) -> Iterator[list[str]]:
-    """Split a line of shell into its commands, each into words."""
     reading = shlex.shlex(line, posix=True, punctuation_chars=True)
     reading.whitespace_split = True
     try:
@@ -410,7 +409,6 @@ def tool(program: str) -> Tool | None:
 
 
 def _shown(folder: Path) -> tuple[Path, ...]:
-    """Return the folder, unless every sandbox shows it."""
     return () if str(folder).startswith(_SYSTEM) else (folder,)
 
 

@@ -68,7 +68,7 @@ Counts = Mapping[str, Mapping[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What is known of the untouched project; kept between openings."""
+    """Facts about the untouched project; kept between openings."""
 
     whole: Expected
     units: Mapping[str, Expected]  # by test file or package; empty where none can be chosen
@@ -122,7 +122,6 @@ class CommandOracle:
         module = re.search(r"^module\s+\"?([^\s\"]+)", about, re.MULTILINE)
         self._module = module[1] if module else ""  # what Go calls the project
         self._test_files = {file.path for file in codebase.files if file.is_test}
-        self.cpu_seconds = 0.0
 
     # ---- learning
 
@@ -301,7 +300,6 @@ class CommandOracle:
         return Expected(dict(passed), passed_count(last["out"], last["err"]), last["exit"], ran.seconds)
 
     def _require(self, ran: Ran) -> None:
-        """Raise ProjectError or TargetError where the untouched project is of no use."""
         last, name = ran.last, self._named(ran)
         if last["killed"]:
             raise self._failed(ran, f"took longer than {self._settings.suite_timeout:.0f} s")
@@ -351,8 +349,6 @@ class CommandOracle:
     def _untouched(
         self, slot: _Slot, units: Sequence[str] | None, progress: Report, trace: bool = False, again: bool = False
     ) -> Ran:
-        """Raises SandboxError, and what `progress` raises."""
-
         def poll() -> None:
             self._check_open()
             progress(f"learning the tests: {self._command.name}", 0, 1)
@@ -408,7 +404,6 @@ class CommandOracle:
                 f"{reply['differs']} has changed since the project was opened.", "Open the project again."
             )
         text = _readable(reply, slot.process.greeting["tree"])
-        self.cpu_seconds += sum(step["cpu"] for step in text["steps"])
         last, reports = text["steps"][-1], text["reports"][0] if command.results else ()
         try:
             results = read_results(command.form, last["out"], last["err"], reports)

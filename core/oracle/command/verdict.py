@@ -25,7 +25,7 @@ _COMPLAINT = re.compile(r"^.*(?:error(?:\[\w+\])?:|error TS\d+|^\S+\.\w+:\d+:\d+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the untouched project gave for some tests."""
+    """The results of the untouched project in some tests."""
 
     passed: Mapping[str, int]  # how often each name passed; empty where no names are told
     printed: int | None  # how many passed by what the runner printed; None where it prints no number

@@ -32,7 +32,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class Plan(TypedDict):
-    """What to run and under which limits."""
+    """A program to run, and its limits."""
 
     life: int
     memory: int

@@ -179,7 +179,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start inside."""
+    """A program to start inside."""
 
     argv: tuple[str, ...]
     cwd: str
