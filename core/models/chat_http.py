@@ -56,12 +56,8 @@ class Answer:
 class HttpFailure(Exception):
     """A request without a usable answer.
 
-    Attributes:
-        sentence: for people.
-        passing: whether trying again may help.
-        wait: seconds the server asks for; 0 when it does not say.
-        status: of HTTP; 0 when there was no answer.
-        details: the server's own words at greater length than in the sentence, and the field that it complains of.
+    `sentence`: for people; `passing`: whether trying again may help; `wait`: seconds that the server asks for, if any;
+    `status`: of HTTP, 0 without an answer; `details`: the server's words at length, and the field it complains of.
     """
 
     def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0, details: str = "") -> None:

@@ -71,15 +71,10 @@ class Found(QAbstractListModel):
 
 
 class FoundRow(QStyledItemDelegate):
-    """One row. A subclass says what stands at the right, and may draw the left part itself.
+    """One row. A subclass says what stands at the right, and may draw the left part itself."""
 
-    Attributes:
-        height: pixels of a row, `inset` at its ends.
-        detail_share: of the width, at most, for the right part, which loses its `detail_end` where it is too long.
-    """
-
-    height, inset = 28, 12
-    detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
+    height, inset = 28, 12  # pixels of a row, and at its ends
+    detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight  # of the width, at most, for the right part
 
     def detail(self, entry: Any) -> str:
         raise NotImplementedError

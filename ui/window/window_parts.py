@@ -239,7 +239,6 @@ class WindowParts(QWidget):
 
     def keep_sizes(self, remembered: Remembered) -> None:
         """Remember the splitters as they are without the room that labels take for themselves."""
-        # What labels took for themselves is not what the user arranged.
         self._alone = self._large = False
         self._show_panes()
         self._leave_labels()

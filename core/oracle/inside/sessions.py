@@ -200,10 +200,7 @@ class Closing:
 
 
 class Imported:
-    """A plugin that reports the project's files which are imported before any collection, and what tests import.
-
-    The latter are neither the project's nor a plugin's, for pytest rewrites those on import.
-    """
+    """A plugin that reports the project's files imported before collection, and what tests import beside those."""
 
     def __init__(self, root: str, send: Send | None = None) -> None:
         """`root`: of the project. What is imported by now does not count as imported by tests."""
@@ -310,11 +307,7 @@ def _rewriting(root: str, files: list[str]) -> Callable[[dict[str, Any]], None]:
 
 
 class Collected(Configured):
-    """A pytest session with its items collected, and what is needed to swap code under it.
-
-    Attributes:
-        found: what was collected and which lines ran meanwhile, where that was traced.
-    """
+    """A pytest session with its items collected; `found`: these, and the lines that ran where that was traced."""
 
     def _prepare(self) -> None:
         traced = bool(self._config.get("trace"))
@@ -347,10 +340,7 @@ class Collected(Configured):
             self._items.setdefault(item.nodeid, []).append(item)
 
     def refusal(self, request: dict[str, Any]) -> str:
-        """Return why a fresh import must judge, before anything is forked; empty when it need not.
-
-        The original is parsed once for all its candidates.
-        """
+        """Return why a fresh import must judge, empty when it need not; the original is parsed once for all."""
         if not request.get("changes"):
             return ""
         try:

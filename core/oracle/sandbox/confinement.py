@@ -84,10 +84,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Confinement(TypedDict):
-    """What a confined program may do, by which version of Landlock.
-
-    It reads what is in `readable`, writes below `scratch`, and is at most `processes` processes and threads.
-    """
+    """A program's rights by a version of Landlock: to read `readable`, write below `scratch`, be so many processes."""
 
     abi: int
     scratch: str
