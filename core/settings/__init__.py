@@ -281,13 +281,11 @@ class ModelSettings:
     )
     context_size: int | None = setting(
         None,
-        f"Context window | window of the model | up to {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
+        f"Context window | window of the model | {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
         option="--context",
         sign="TOKENS",
     )
-    threads: int | None = setting(
-        None, "Threads | for the model | the cores that judging leaves", most=1024, resumable=True
-    )
+    threads: int | None = setting(None, "Threads | for the model | cores left by judging", most=1024, resumable=True)
     gpu_layers: int = setting(
         -1,
         "Layers on the GPU | layers of the model on the graphics card, -1 for all",
@@ -479,7 +477,7 @@ class OracleSettings:
     )
     workers: int | None = setting(
         None,
-        "Judged at a time | pieces of code judged at a time | on the cores that the model leaves",
+        "Judged at a time | pieces of code judged at a time | cores left by the model",
         resumable=True,
         rare=True,
     )

@@ -16,8 +16,9 @@ from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import Described, described, value_of
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.shell.model_dialogs import EndpointDialog
-from rtc_inspector.ui.shell.run_dialog import RunDialog
+from rtc_inspector.ui.shell.run_dialog import WIDE, RunDialog
 from rtc_inspector.ui.shell.setting_fields import NumberField
+from rtc_inspector.ui.style.appearance import Appearance
 
 SETTINGS = described(RunSettings)
 
@@ -72,6 +73,22 @@ def test_every_setting_of_a_task_has_a_row_that_can_be_seen(qapp: QApplication, 
     dialog.fields["seed"]._put(7)
     dialog.all.setChecked(False)
     assert {SETTINGS[path].about.rare for path in seen() - {"seed"}} == {False}
+
+
+def test_words_of_a_number_that_is_not_set_are_whole_where_all_settings_fit_a_small_screen(qapp: QApplication) -> None:
+    Appearance(qapp, "light")
+    dialog = RunDialog(RunSettings())
+    dialog.all.setChecked(True)
+    dialog.resize(WIDE, 720)
+    dialog.show()
+    qapp.processEvents()
+    cut = {}
+    for path, field in dialog.fields.items():
+        words, line = field.each.about.unset, field.box.findChild(QLineEdit)
+        if isinstance(field, NumberField) and words and field.box.isVisible() and isinstance(line, QLineEdit):
+            cut[path] = line.fontMetrics().horizontalAdvance(words) > line.width() - line.textMargins().left() - 4
+    assert len(cut) > 3 and not any(cut.values()), cut
+    dialog.close()
 
 
 def test_both_refuse_what_is_out_of_bounds(qapp: QApplication, capsys: pytest.CaptureFixture[str]) -> None:
