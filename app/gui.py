@@ -25,7 +25,10 @@ SIGNAL_CHECK = 200  # milliseconds between two chances for Python to see Ctrl-C 
 
 
 def open_window(project: Path | None, database: Path, start: RunSettings | None) -> int:
-    """Show the window, on the last project if none is named, until it is closed; with `start`, begin that run."""
+    """Show the window and stay until it is closed; with `start`, begin that run at once.
+
+    Without a project the last one is opened.
+    """
     hold_open()
     remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder(), bundles_folder())
     if remembered.scale != 100:

@@ -87,7 +87,10 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List GGUF files, with why some cannot be used, or a server's models; `download` as the first word fetches one."""
+    """List GGUF files; those that cannot be used say why. With a server, list what that serves instead.
+
+    `download` as the first word fetches one.
+    """
     if options.folders[:1] == [Path("download")]:
         return _fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
@@ -213,7 +216,10 @@ def _fetch(names: Sequence[str], as_json: bool) -> int:
 
 
 def _calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, threads: int | None, as_json: bool) -> int:
-    """Measure and keep in which style each model is best asked; one that fails is named. Raises UserError: no model."""
+    """Measure and keep in which style each of these models is best asked; one that fails is named, the others go on.
+
+    Raises UserError when there is none.
+    """
     usable = [entry for entry in entries if entry.header is not None and not entry.problem]
     if not usable:
         raise UserError("There is no model to calibrate here.", "Name a GGUF file of a model that writes text.")

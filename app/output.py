@@ -19,7 +19,10 @@ SHOWN = 20  # rows printed of a long table; the rest is counted, and whole with 
 
 @contextmanager
 def written(file: Path | None) -> Iterator[TextIO]:
-    """Yield `file`, open for text with line ends as given; without one standard output. Raises UserError."""
+    """`file`, open for text with line ends as they are given; without one standard output.
+
+    Raises UserError when the file cannot be written.
+    """
     if file is None:
         yield sys.stdout
         return

@@ -314,7 +314,10 @@ def _go_on(run_id: int, database: Path) -> str:
 
 
 class _RunDisplay:
-    """A display of a run that says how to go on after an early end; output that cannot be written stops it in order."""
+    """Shows a run; when something ends it before its time, says how to go on.
+
+    Output that cannot be written stops the run in order, so that it is recorded as interrupted.
+    """
 
     def __init__(self, display: Display, database: Path, control: Control) -> None:
         self.display = display

@@ -25,7 +25,10 @@ def add_commands(commands: Any) -> None:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """Open the window on a project, the last one, what a file of items stands for, or a bundle, unpacked once."""
+    """Open the window on a project, or on the last one; a file of problems or cells stands for one generated from it.
+
+    A bundle of a run is unpacked once, and shown with its own database; without a screen it is said where that is.
+    """
     project: Path | None = options.project
     if project is None:
         return show(None, shared.database(options), None)
@@ -66,7 +69,10 @@ def has_screen() -> bool:
 
 
 def show(project: Path | None, database: Path, start: RunSettings | None) -> int:
-    """Open the window, Qt imported only now; with `start`, begin that run at once. Raises UserError: no screen."""
+    """Open the window; with `start`, begin that run at once. Qt is imported here, not for headless commands.
+
+    Raises UserError where there is no screen.
+    """
     if not has_screen():
         raise UserError(
             "There is no screen to open a window on.",

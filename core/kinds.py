@@ -599,7 +599,10 @@ def for_words(settings: RunSettings, words: str, header: str, tests: str) -> Run
 
 
 def project_of(settings: RunSettings, project: Path | None) -> Path | None:
-    """Return the folder items come from: the project, a file's folder, the working directory for words; or None."""
+    """Return the folder that a run takes its items from, or None where none is known.
+
+    A file of items stands for its own folder where no project is named, and words typed in for the working directory.
+    """
     source = task(settings.task).source
     if source.by_hand(settings):
         return project or Path.cwd()

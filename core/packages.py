@@ -30,7 +30,10 @@ def system_install(packages: dict[str, str]) -> str:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs what our `extra` needs, by its packages: nothing of ours is on an index."""
+    """Return the command that installs what our `extra` needs, quoted for every shell.
+
+    It names the packages themselves: neither a checkout nor a wheel of ours is on an index.
+    """
     return " ".join([pip_install(), *(f'"{each}"' for each in needed_by(extra))])
 
 

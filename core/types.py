@@ -147,7 +147,10 @@ FEW = 20  # items below which a figure is said to rest on few
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value, its 95 % interval, and its number of items (0: not counted). Raises ValueError for NaN and infinity."""
+    """A value with its 95 % interval and the number of items behind it (0: not counted), as far as they are known.
+
+    Raises ValueError for NaN and infinity: what is not defined is None.
+    """
 
     value: float | None = None
     low: float | None = None

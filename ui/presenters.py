@@ -79,7 +79,10 @@ class Presenter:
         return counted(len(item.tests), "test"), "\n".join(names)
 
     def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
-        """Return the item where the code view shows it, else alone under its key; `texts`: past files read, by name."""
+        """Return the item where the code view shows it; without a file it stands alone, under its key.
+
+        `texts`: past files that were read, by name.
+        """
         if item.path:
             return item
         last = 1 + item.text.count("\n")

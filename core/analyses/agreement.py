@@ -45,7 +45,10 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES,
 
 
 def krippendorff_alpha(samples: Sequence[Sequence[str]]) -> Estimate:
-    """Return Krippendorff's nominal alpha of the labels of each of `samples`; one with fewer than two is left out."""
+    """Return Krippendorff's nominal alpha of any number of annotators: `samples` holds the labels of each sample.
+
+    Labels may be missing; a sample with fewer than two labels says nothing and is left out.
+    """
     units = [tuple(sorted(labels)) for labels in samples if len(labels) > 1]
     names = sorted({name for unit in units for name in unit})
 

@@ -451,7 +451,10 @@ _WAIT = "`rtc-inspector analyse` with the kind `audit` scores them; in the windo
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
-    """Yield the figures of the runs' judged code; `chosen`: `metric` by itself, `test` of systems, which `samples`."""
+    """Yield the figures of all judged code of the runs together.
+
+    `chosen["metric"]` is drawn by itself, `chosen["test"]` holds systems apart, `chosen["samples"]` says which code.
+    """
     samples = chosen.get("samples") if chosen.get("samples") in SAMPLES else "all"
     judged = read(reader, run_ids, baselines=samples == "all")
     yield summary(judged)
@@ -611,7 +614,10 @@ def agreement(judged: Judged) -> fig.Grid:
 
 
 def separation(judged: Judged, test: str) -> Iterator[fig.Figure]:
-    """Yield which metric tells systems apart (Figs. 3 and 4): one-sided p of ordered pairs, against 0.05 / pairs."""
+    """Yield figures of which metric tells systems apart (Figs. 3 and 4), or nothing for a single system.
+
+    p of every ordered pair, one-sided, is held against 0.05 / pairs.
+    """
     if len(judged.systems) < 2:
         return
     test = test if test in TESTS else next(iter(TESTS))

@@ -40,7 +40,10 @@ class Rank:
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
-    """Yield the ranking of several runs, or of one run's series. Raises UserError for a run that stands alone."""
+    """Yield the ranking of several runs, or of the series that one run belongs to.
+
+    Raises UserError for a run that stands alone.
+    """
     ids = ranked_with(reader, run_ids)
     if len(ids) < 2:
         raise UserError("A ranking needs two runs or more.", "Name further runs, as `rtc-inspector runs` prints them.")

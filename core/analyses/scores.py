@@ -25,7 +25,10 @@ FIRST_METRIC = "edit_sim"  # shown until another one is chosen
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
-    """Yield figures of one run or several; `chosen`: the `measure` to spread, the `metric` to hold against verdicts."""
+    """Yield the figures of one run, or of several of one kind side by side.
+
+    `chosen["measure"]` is the one whose spread is drawn, `chosen["metric"]` the one held against the verdict.
+    """
     runs = [reader.run(run_id) for run_id in run_ids]
     kind = task(runs[0].task)
     growing = any(run.status in GROWING for run in runs)
@@ -67,7 +70,10 @@ def better_of(measure: Measure | Metric) -> fig.Better:
 def running(
     kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: bool = False, only: str = ""
 ) -> fig.Lines:
-    """Draw the headline and signed measures, or `only` one, item by item; `growing`: whether more items may come."""
+    """Draw the headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with.
+
+    `growing`: whether more items may come; `only`: this measure alone.
+    """
     series, shown = [], []
     for measure in kind.averaged:
         if measure.name not in _running_names(by_run) or only not in ("", measure.name):

@@ -59,7 +59,10 @@ def read_address(text: str) -> Address:
 
 
 def require_token(address: Address) -> None:
-    """Raise UserError where a cluster elsewhere would be reached without a token: who reaches it runs code on it."""
+    """Raise UserError where a cluster on other machines would be reached without a token.
+
+    Whoever reaches a Ray cluster runs code on it, so both sides must know one another.
+    """
     if address.loopback:
         return
     named = os.environ.get("RAY_AUTH_TOKEN"), os.environ.get("RAY_AUTH_TOKEN_PATH")

@@ -109,7 +109,10 @@ class Comparison:
 
     @property
     def subtracted(self) -> tuple[str, float, float] | None:
-        """Return title and both means of what the second figure is the difference to (the baseline), or None."""
+        """Return what the second figure is the difference to (lift: the baseline), or None where there is no such.
+
+        That is its title, and its mean in both runs.
+        """
         kind = task(self.first.task)
         pairs = [pair for pair in self.pairs if pair.secondary is not None]
         if kind.difference is None or kind.difference.less is None or not pairs:
@@ -466,7 +469,10 @@ def pair_row(comparison: Comparison, pair: Pair) -> Row:
 
 
 def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:
-    """Write a header and a record a common item, `newline=""` in the stream; return how many. Raises OSError."""
+    """Write a header and one record a common item of each comparison, in a stream opened with `newline=""`.
+
+    Return the number of records. Raises OSError.
+    """
     rows = [pair_row(each, pair) for each in comparisons for pair in each.pairs]
     writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
     writer.writeheader()

@@ -82,7 +82,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line, its points by x, its band between `y.low` and `y.high`; `form`: of its values, where not the axis's."""
+    """One line. Its points are ordered by x; the band is drawn between their `y.low` and `y.high`.
+
+    `form`: how its values are written, where not as the axis says.
+    """
 
     name: str
     points: tuple[Point, ...]

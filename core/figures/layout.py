@@ -270,7 +270,10 @@ def cells_of(figure: Grid) -> Iterator[tuple[str, list[Shown]]]:
 
 
 def heat(figure: Grid, value: float) -> float:
-    """Return a value's place on a grid's colours, from -1, the worst or far below the centre (or middle), to 1."""
+    """Return where a value stands on the colours of a grid, from -1 (worst, or far below the centre) to 1.
+
+    A scale without a centre takes the middle of its range for it; where less is better, less is 1.
+    """
     values = [cell.value.value for cell in figure.cells if cell.value.value is not None]
     low = figure.scale.low if figure.scale.low is not None else min(values)
     high = figure.scale.high if figure.scale.high is not None else max(values)
@@ -288,7 +291,10 @@ def _towards_better(axis: Axis, low: float, high: float, centre: float | None, v
 
 
 def spans(figure: Drawn) -> tuple[Span, Span]:
-    """Return ranges of x and y, the axes' or the values', with 0 for bars and lines: a small difference looks small."""
+    """Return the ranges of x and y to draw: what the axes say, else what the values need.
+
+    Bars and lines keep 0 in sight, so that a small difference looks small.
+    """
     if isinstance(figure, Scatter):
         x = [each for point in figure.points for each in _seen(point.x)]
         y = [each for point in figure.points for each in _seen(point.y)]

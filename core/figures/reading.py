@@ -34,7 +34,10 @@ MOST_VALUES = 13
 
 
 def bins(figure: fig.Histogram) -> list[Bin]:
-    """Return the bars of a histogram by group, empty ones left out: one a value where these are few, else one width."""
+    """Return the bars of a histogram, group by group, from the left; empty ones are left out.
+
+    A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
+    """
     # A third comes to 0.333... in several ways, and each would get a bar of its own.
     values = [round(each.value, 6) for each in figure.values]
     if not values:
@@ -211,7 +214,10 @@ def row_words(figure: fig.Table, row: fig.Row) -> list[str]:
 
 
 def to_json(figure: fig.Figure) -> dict[str, Any]:
-    """Return the line of `analyse --json`, undefined values left out; a histogram has its `bins` in `data` as well."""
+    """Return the line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
+
+    A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
+    """
     data = _plain({field.name: getattr(figure, field.name) for field in dataclasses.fields(figure)})
     del data["head"]
     if isinstance(figure, fig.Histogram):

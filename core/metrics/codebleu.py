@@ -59,7 +59,10 @@ class DataFlow:
             self._tokens[leaf.start_byte, leaf.end_byte] = place, _source(leaf)
 
     def edges(self) -> list[Edge]:
-        """Return the edges that have a source or are one; none of a broken or deep tree. Raises TooLargeError."""
+        """Return the edges that have a source or are one, by place.
+
+        There are none where the tree is broken at an assignment, or too deep. Raises TooLargeError.
+        """
         try:
             found, _ = self._walk(self._root, {})
         except (LookupError, RecursionError):
@@ -259,7 +262,10 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
 
 
 def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> float:
-    """Return BLEU-4 over n-grams not in `shared`, unsmoothed: 0 where one order has no match; brevity counts all."""
+    """Return BLEU-4 over the n-grams not in `shared`, without smoothing: 0 where one order has no match.
+
+    Tokens are those of our BLEU. The brevity penalty counts all tokens.
+    """
     words, wanted = TOKEN.findall(candidate), TOKEN.findall(reference)
     matched = []
     for order in ORDERS:
@@ -403,7 +409,10 @@ _BATCH = 50  # pairs that a process is given at a time
 
 
 def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:
-    """Return the metrics asked for that are defined for the pair; `shared`: n-grams that CrystalBLEU passes over."""
+    """Return the metrics that are asked for; those that are not defined for the pair are left out.
+
+    `shared`: the n-grams that CrystalBLEU passes over.
+    """
     candidate, reference, names = wanted
     found = {name: function(candidate, reference) for name, function in CODE_METRICS.items() if name in names}
     if CRYSTAL in names:

@@ -78,7 +78,10 @@ class TwoByTwo:
 
     @property
     def overlap_p(self) -> float | None:
-        """Return the hypergeometric chance of an overlap as far from the expected, on its side; None: empty table."""
+        """Return the chance of an overlap of rejections as far from the expected one, or farther, on the same side.
+
+        Hypergeometric: the one's rejections drawn blindly from all. None for an empty table.
+        """
         from scipy.stats import hypergeom  # takes a third of a second to load
 
         expected = self.expected_overlap
@@ -110,7 +113,10 @@ RANGE = 0.8  # the level of the interval of differences from which the range of 
 
 
 def fair_coin(heads: int, tosses: int) -> float:
-    """Return the two-sided exact p of so many heads of a fair coin. Raises ValueError unless 0 <= heads <= tosses."""
+    """Return the two-sided exact p of that many heads from a fair coin; whole numbers up to the one division.
+
+    Raises ValueError unless 0 <= heads <= tosses.
+    """
     if not 0 <= heads <= tosses:
         raise ValueError(f"{heads} heads of {tosses} tosses")
     way = tail = 1
@@ -182,7 +188,10 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def joint_level(runs: int) -> float:
-    """Return the level at which intervals of all pairs of runs hold together (Bonferroni): any may be the reference."""
+    """Return the level at which the intervals of all pairs of so many runs hold together (Bonferroni).
+
+    All pairs, not only those with a reference: any run can be made the reference once the figures are known.
+    """
     return 1 - (1 - LEVEL) / math.comb(runs, 2)
 
 

@@ -47,7 +47,10 @@ def edit_similarity(candidate: str, reference: str) -> float:
 
 
 def bleu(candidate: str, reference: str) -> float:
-    """Return sentence BLEU-4 by sacreBLEU, smoothed, of `TOKEN`s: its own tokens would keep `a.b(c)` whole."""
+    """Return sentence BLEU-4 by sacreBLEU, exponential smoothing, effective order for short texts.
+
+    Tokens are `TOKEN`s: sacreBLEU's own default would keep `a.b(c)` whole. White space does not count.
+    """
     words, wanted = (" ".join(TOKEN.findall(text)) for text in (candidate, reference))
     # sacreBLEU gives 0 for two empty texts, which are alike.
     if not words or not wanted:
@@ -114,7 +117,10 @@ def same_syntax_tree(candidate: str, reference: str) -> bool:
 
 
 def syntax_tree(text: str) -> str | None:
-    """Return a canonical text of the tree of statements, also indented ones; None when they do not parse."""
+    """Return a canonical text of the tree of some statements, None when they do not parse. Never raises.
+
+    The statements may be indented, and the first line may lack the indentation of the others, as in a region's text.
+    """
     if len(text) > _LONGEST:
         return None
     for head in heads(text):
@@ -132,7 +138,10 @@ def syntax_tree(text: str) -> str | None:
 
 
 def plain_code(text: str) -> str:
-    """Return code as sides are compared: without fences and docstrings, with comments; unparsed, without fences."""
+    """Return the code that two sides are compared by: fences around it and docstrings in it are gone, comments stay.
+
+    Code that does not parse keeps everything but its fences. Never raises.
+    """
     fenced = _FENCED.search(text)
     text = fenced.group(1) if fenced else text
     if len(text) > _LONGEST or not _QUOTED.search(text):

@@ -344,7 +344,10 @@ def _independent_items(deviations: Floats, clusters: NDArray[np.int64]) -> float
 
 
 def pass_at_k(samples: int, correct: int, k: int) -> float:
-    """Return unbiased pass@k, 1 - C(n - c, k) / C(n, k) (metric audit). Raises ValueError for impossible numbers."""
+    """Return the chance that one of `k` drawn samples passes, unbiased: 1 - C(n - c, k) / C(n, k) (metric audit).
+
+    Raises ValueError unless 1 <= k <= samples and 0 <= correct <= samples.
+    """
     if not (1 <= k <= samples and 0 <= correct <= samples):
         raise ValueError(f"pass@{k} of {correct} correct in {samples} samples is undefined")
     return 1.0 - math.comb(samples - correct, k) / math.comb(samples, k)

@@ -84,7 +84,10 @@ def pearson_p(r: float, n: int) -> float:
 
 
 def pearson(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float | None:
-    """Return the linear correlation; None below two pairs or where a side does not vary. Raises ValueError."""
+    """Return the linear correlation; None for fewer than two pairs or where a side does not vary.
+
+    Raises ValueError for unequal lengths.
+    """
     x, y = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if len(x) != len(y):
         raise ValueError("a correlation needs pairs")
@@ -134,7 +137,10 @@ def tau(first: Floats, second: Floats) -> Correlation | None:
 
 
 def within(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Correlation | None:
-    """Return the point-biserial correlation inside problems, means taken off; only mixed problems say something."""
+    """Return the point-biserial correlation inside problems: each problem's means are taken off both sides first.
+
+    Only problems with candidates that pass and others that fail say something.
+    """
     if not len(values):
         return None
     counts = np.bincount(clusters)
@@ -183,7 +189,10 @@ class Auc:
 
 
 def auc(values: Sequence[float] | Floats, passed: Sequence[bool] | NDArray[np.bool_]) -> float | None:
-    """Return the area under the ROC curve (`Auc`); None where all pass or fail. Raises ValueError: unequal lengths."""
+    """Return the area under the ROC curve, see `Auc`; None where all pass or all fail.
+
+    Raises ValueError for unequal lengths.
+    """
     from scipy.stats import rankdata
 
     ranks = [rank for rank, did in zip(rankdata(values).tolist(), passed, strict=True) if did]
@@ -218,7 +227,10 @@ def _error(influence: Floats) -> float:
 
 
 def _auc_bounds(area: float, error: float, groups: int) -> tuple[float | None, float | None]:
-    """Return the bounds of an AUC, as of shares (`0.025^(1 / n)`) where all pairs agree; None where nothing tells."""
+    """Return the bounds of an AUC, None where its error does not tell them.
+
+    Where all pairs agree, the bound is that of as many agreeing problems (`0.025^(1 / n)`), as for shares.
+    """
     if area in (0.0, 1.0):
         bound = float(0.025 ** (1 / groups))
         return (bound, 1.0) if area else (0.0, 1 - bound)
@@ -292,7 +304,10 @@ def welch_t(one: Means, other: Means) -> float | None:
 
 
 def sign_flips(one: Means, other: Means) -> float | None:
-    """Return how often differences with random signs have so small a mean; None where the two differ on no problem."""
+    """Return how often differences with random signs have so small a mean: no distribution is assumed.
+
+    None where the two differ on no problem that both attempted.
+    """
     apart = _differences(one, other)
     if not len(apart) or not np.abs(apart).max() > 1e-12:
         return None
@@ -321,7 +336,10 @@ PROBLEM_DRAWS = 1000
 
 
 def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
-    """Return Fisher's interval of Pearson's r over `n` pairs; None below four pairs, and for 1 and -1: few points."""
+    """Return the interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
+
+    An r of 1 or -1 has none: the transformation is infinite there, and a few points on a line prove no line.
+    """
     if n < FEWEST or abs(r) >= 1.0 - 1e-12:
         return None
     half = NormalDist().inv_cdf((1 + LEVEL) / 2) / math.sqrt(n - 3)
@@ -375,7 +393,10 @@ CLUSTER_DRAWS = 1000
 
 
 def curve(scored: Sequence[Scored]) -> list[tuple[float, float, float | None]]:
-    """Return shares of failures and of passes at or above each value, and the value, from (0, 0) on; or nothing."""
+    """Return the share of failures and of passes at or above each value, from the largest down, and that value.
+
+    Begins at (0, 0) and ends at (1, 1). Empty where all pass or all fail.
+    """
     won = sum(passed for _, passed in scored)
     lost = len(scored) - won
     if not won or not lost:

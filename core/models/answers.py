@@ -116,7 +116,10 @@ def end_of(text: str, form: Format, start: int = 0, over: bool = True) -> int:
 
 
 def parted(text: str, forms: Sequence[Format] = FORMATS, begun: bool = False) -> tuple[str, str, bool]:
-    """Return an answer's thoughts, the rest, and whether they ended; `begun`: by the prompt. Code has no thoughts."""
+    """Return the thoughts of an answer, what is answered behind them, and whether they came to an end.
+
+    `begun`: the prompt ended among the thoughts. Code that holds such marks, in a string or a docstring, has none.
+    """
     marks = {mark for form in forms for mark in (form.opening, form.closing)}
     if not begun and (not any(mark in text for mark in marks) or parsed(textwrap.dedent(text)) is not None):
         return "", text, True
@@ -210,7 +213,10 @@ class Ending:
 
 
 class TextStream:
-    """One answer as it is collected: text that may be no part of it is held back, and thoughts never end it."""
+    """Collects one answer. Text that may turn out not to be part of it is held back.
+
+    What a reasoning model thinks first is part of the text, but nothing in it ends the answer.
+    """
 
     def __init__(self, ending: Ending, thinking: bool = False, forms: Sequence[Format] = FORMATS) -> None:
         """`thinking`: the prompt has begun the model's thoughts for it; `forms`: in what form thoughts may come."""

@@ -77,7 +77,10 @@ class Line:
         self._over = self._connected = self.ended = False
 
     def ask(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None = None) -> Any:
-        """Return the JSON answer to `body`, or to a plain question, within `timeout` in all. Raises HttpFailure."""
+        """Return the JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
+
+        `timeout` bounds the whole exchange, also where the answer only trickles in.
+        """
         # The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
         deadline = threading.Timer(timeout, self._shut)
         deadline.daemon = True
@@ -109,7 +112,10 @@ class Line:
     def complete(
         self, address: str, body: Mapping[str, object], timeout: float, hear: Hear | None = None, route: str = ""
     ) -> Answer:
-        """Have the server continue the `messages` or `prompt`, at `route` or the usual one. Raises HttpFailure."""
+        """Have the server go on with the body's `messages`, a conversation, or its `prompt`, a text.
+
+        `route`: asked in place of the usual one. Raises HttpFailure.
+        """
         usual = f"{address.rstrip('/')}/{'chat/' if 'messages' in body else ''}completions"
         return _read(self.ask(route or usual, body, timeout, hear))
 
@@ -142,7 +148,10 @@ class Line:
                 self._shut()
 
     def _fetch(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
-        """Send one request; follow no redirect, which would take a key to another server. Raises HttpFailure."""
+        """Send one request and return its answer. Raises HttpFailure.
+
+        No redirect is followed: a key must not follow it to another server.
+        """
         import httpx2  # only here: most runs ask no server
 
         method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
@@ -291,7 +300,10 @@ def _refusal(response: Response) -> HttpFailure:
 
 
 def _wait(asked: str) -> float:
-    """Return the seconds, given as such or as a date, that a server asks to be left alone; 0 where that is nonsense."""
+    """Return the seconds that a server asks to be left alone, at most `LONGEST_ASKED`; 0 where that makes no sense.
+
+    A server gives them as such or as a date.
+    """
     seconds = 0.0
     try:
         seconds = float(asked)

@@ -122,7 +122,10 @@ class Unused:
 
 
 def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str], checkout: Path = CHECKOUT) -> Unused | None:
-    """Return what to say when this build uses no GPU that is here, or None; `checkout`: where a Makefile builds it."""
+    """Return what to say when no GPU of this machine is of use to this build; None when one is, or there is none.
+
+    `checkout`: where a Makefile can build it; an installed package has none, and pip builds it.
+    """
     if not gpus or any(backend in backends for gpu in gpus for backend in FITTING[gpu.maker]):
         return None
     names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus))

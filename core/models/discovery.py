@@ -94,7 +94,10 @@ def bundled_model() -> Path:
 
 
 def _everywhere(extra: Sequence[Path]) -> Iterator[GgufEntry]:
-    """Yield models, those of named folders first: a file found again elsewhere keeps the source that people know."""
+    """Yield the models in all places, beginning with the folders that a person named.
+
+    So a file that is found again elsewhere keeps the source that they know.
+    """
     for folder in extra:
         yield from _scan(folder, "folder", named=True)
     for source, folder in usual_places(os.environ, Path.home()):

@@ -35,7 +35,10 @@ def parse_wanted(text: str) -> Wanted:
 
 
 def download(wanted: Wanted, report: Report, endpoint: str | None = None, cache: Path | None = None) -> Path:
-    """Fetch the parts not there yet; return the path of the first. Raises ModelError, and what `report` raises."""
+    """Fetch every part that is not there yet; return the path of the first, which lies in the hub's cache.
+
+    `endpoint` and `cache` are the hub's own unless named. Raises ModelError, and what `report` raises.
+    """
     with _refusals_in_words(wanted):
         from huggingface_hub import constants, hf_hub_download
 

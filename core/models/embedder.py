@@ -35,7 +35,10 @@ class GgufEmbedder:
     """Implements `core.generation.Embedder`. One caller thread at a time."""
 
     def __init__(self, path: Path, settings: ModelSettings, poll: Poll = no_poll) -> None:
-        """Check the header, start the worker and load; raising from `poll` gives up. Raises ModelError."""
+        """Check the header, start the worker and load; `poll` is called on the way, raising from it gives up.
+
+        Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
+        """
         header = read_header(path)
         check_embedding(header)
         self._poll = poll
@@ -114,7 +117,10 @@ SPECIAL = {"[PAD]": "pad", "[UNK]": "unk", "[CLS]": "bos", "[SEP]": "sep", "[MAS
 
 
 def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
-    """Return the GGUF file in `folder` (or the cache), written from the package if it is missing. Raises ModelError."""
+    """Return the GGUF file in `folder` (the cache); written from the installed package when it is not there yet.
+
+    Raises ModelError: neither the file nor the package is there, or it cannot be written.
+    """
     folder = folder or user_cache_path("rtc-inspector") / "models"
     path = folder / f"{NAME}-F16.gguf"
     if path.is_file():
@@ -138,7 +144,10 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
 
 
 def convert(source: Path, out: Path) -> None:
-    """Write a BERT sentence encoder's folder as one GGUF file, matrices as 16-bit floats. Raises OSError."""
+    """Write a folder of a BERT sentence encoder with mean pooling, as Hugging Face lays it out, as one GGUF file.
+
+    Matrices become 16-bit floats, vectors 32-bit ones. Raises OSError.
+    """
     import gguf  # only here: few need it, and it is no dependency of the rest
 
     config = json.loads((source / "config.json").read_text(encoding="utf-8"))

@@ -180,7 +180,10 @@ class Streams:
         return shared if self._shape else shared // STEP * STEP
 
     def place(self, job: Job, source: Stream, shared: int) -> Stream | None:
-        """Return the stream the job will use, cut to the shared prefix; None when it had better wait for a busy one."""
+        """Return the stream the job will use, holding exactly the shared prefix.
+
+        It is None when the job had better wait for a busy stream than drive out what the free ones hold.
+        """
         busy = [s.number for s in self.busy]
 
         def cost(stream: Stream) -> tuple[int, int, int, int]:
@@ -236,10 +239,14 @@ class Engine:
     """Runs jobs on one model. Not thread-safe; `cancelled` may be set from any thread."""
 
     def __init__(self, native: Native, window: int, streams: int, shape: Shape | None, counters: Counters) -> None:
-        """Open the context for `streams` sequences of `window` tokens.
+        """Open the context.
 
-        `shape`: None when the backend's numbers depend on what else is in a batch: then one sequence at a time,
-        evaluated in fixed steps. `counters` are counted on.
+        Args:
+            window: tokens of one sequence.
+            streams: sequences at a time.
+            shape: None when the backend's numbers depend on what else is in a batch: then one sequence at a time,
+                evaluated in fixed steps.
+            counters: counted on.
         """
         self.native = native
         self.window = window

@@ -147,7 +147,10 @@ def _code_of(text: str, item: Item, file_text: str, steps: list[str], language: 
 
 
 def finding(text: str, around: tuple[str, str], readable: bool, language: Language = PYTHON) -> tuple[str, ...]:
-    """Say of code from an answer that it is none, or does not parse; `readable`: whether its place parses now."""
+    """Return what is to be said of code that was read from an answer: that it is none, or does not parse at its place.
+
+    `readable`: whether what stands there now parses; else nobody knows what it should parse as.
+    """
     if not text.strip():
         return ("empty",)
     if not readable or reads(around[0] + text + around[1], language, whole=True):
@@ -169,7 +172,10 @@ def _step(steps: list[str], name: str, text: str, change: Callable[[str], str]) 
 
 
 def _without_fences(text: str) -> str:
-    """Return what stands outside code blocks, sentences in a block included; all code: its content."""
+    """Return what stands outside code blocks; an unterminated block runs to the end. All code: its content.
+
+    A block of sentences is no code, but a model's way to set its answer off.
+    """
     found = [block for block in blocks(text) if not block.inline]
     sentences = [
         block.text
@@ -199,7 +205,10 @@ def _without_comment_signs(text: str) -> str:
 def unfenced(
     text: str, prefill: str, steps: list[str], names: Collection[str] = (), but: str = "", language: Language = PYTHON
 ) -> str:
-    """Return the block that answers, to the end if unterminated; `prefill` began it; `names`, `but`: as for `best`."""
+    """Return the content of the code block that answers; an unterminated one runs to the end.
+
+    `prefill`: what the answer was begun with; `names`, `but`: as for `best`.
+    """
     found = blocks(text, prefill, language)
     # Code that holds fences, e.g. in a docstring, is whole as it is; to others than Python a fence is a string.
     if not found or (language is PYTHON and parsed(level(text)) is not None):
@@ -274,7 +283,10 @@ def enclosing(item: Item, file_text: str) -> list[str]:
 
 
 def _closed(text: str, language: Language, steps: list[str]) -> str:
-    """Return an answer in a language of braces without lines that close or open a block whose other end it lacks."""
+    """Return an answer in a language of braces without the ends of what it repeats by half.
+
+    These are lines that close a block whose beginning it has not, and lines that open one whose end it has not.
+    """
     if language is PYTHON or reads(text, language):
         return text
     lines = text.split("\n")
@@ -385,7 +397,10 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
 
 
 def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> list[str]:
-    """Put back the indentation that all old code has, where the answer lost it and the lines of both agree on that."""
+    """Put back the indentation that all of the old code has, where the answer was moved to the margin.
+
+    Models tend to do that; what is meant is still where the old code stood. Lines that both have must agree on it.
+    """
     missing = shared_indent(old).removesuffix(shared_indent(lines))
     places: dict[str, set[str]] = {}
     for line in old:
@@ -447,7 +462,10 @@ def blocks(text: str, opened: str = "", language: Language = PYTHON) -> list[Fen
 
 
 def best(found: Sequence[Fenced], names: Collection[str] = (), but: str = "", language: Language = PYTHON) -> Fenced:
-    """Return the block that defines what was asked (`names`), else the longest; `but`, shown code, only if alone."""
+    """Return the block that answers: the one that defines what was asked (`names`), else the longest.
+
+    `but`: code that was shown, which is no answer while another block is there.
+    """
 
     def rank(block: Fenced) -> tuple[bool, bool, bool, int]:
         defines = any(language.defined_in(name, block.text) for name in names)
@@ -543,7 +561,10 @@ def _block(
 
 
 def _ends(text: str, inner: int, mark: str) -> Iterator[_End]:
-    """Yield where a block may end: at a fence of its kind alone on a line or behind code, and where the next begins."""
+    """Yield the places where a block may end.
+
+    These are a fence of its kind alone on a line, one behind code, and the beginning of the next block.
+    """
     at = inner
     while at <= len(text):
         end = text.find("\n", at)
@@ -573,7 +594,10 @@ def _reads_levelled(code: str, language: Language) -> bool:
 
 
 def level(text: str, indentation: str = "", language: Language = PYTHON) -> str:
-    """Return `text` at column 0, a first line that is bare set right; `indentation`: of the others, where copied."""
+    """Return `text` moved to column 0; a first line that alone lost its indentation is set right.
+
+    `indentation`: what the other lines have before them when the text was copied from its place in the file.
+    """
     lines = [line.rstrip() for line in text.strip("\n").rstrip().split("\n")]
     frozen = _string_lines("\n".join(lines), language)
     if language is not PYTHON:

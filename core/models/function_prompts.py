@@ -76,7 +76,10 @@ def describe_prompt(signature: str, body: str, fits: Fits, style: str, shot: Exa
 def write_prompt(
     signature: str, words: str, fits: Fits, style: str, shot: Example = SHOT, what: str = _A_FUNCTION
 ) -> Prompt:
-    """Ask for a function's body below its signature and docstring. Raises ModelError that says `what` is too long."""
+    """Ask for the body of a function of which the signature and a docstring are shown.
+
+    Raises ModelError that says that `what` is too long.
+    """
     asked = f"{signature}\n{docstring(words)}\n"
     example = f"{shot.signature}\n{docstring(shot.words)}\n"
     if style in (CODE, INFILL):

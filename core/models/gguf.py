@@ -88,7 +88,10 @@ class _Cursor:
 
 
 def read_raw(path: Path) -> RawHeader:
-    """Return one file's header. Raises ModelError: no GGUF, big-endian, unknown version, truncated, unreadable."""
+    """Return the header of one file.
+
+    Raises ModelError: not a GGUF, big-endian, an unknown version, truncated inside the header, unreadable.
+    """
     try:
         if path.stat().st_size == 0:
             raise ModelError(f"{path.name} is empty.", "Download the model file again.")
@@ -437,7 +440,10 @@ _FINGERPRINTS = JsonCache("fingerprints", 500)
 
 
 def fingerprint(files: Sequence[Path], poll: Poll = no_poll) -> str:
-    """Return the parts' SHA-256, remembered by path, size and time; `poll` may raise to give up. Raises ModelError."""
+    """Return the SHA-256 over the bytes of all parts in order, remembered by path, size and modification time.
+
+    `poll` is called as it goes; raising from it gives up. Raises ModelError when unreadable.
+    """
     try:
         key = _key(files)
         found = _FINGERPRINTS.load(key)

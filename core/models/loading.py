@@ -154,7 +154,10 @@ def local_files(settings: RunSettings) -> list[Path]:
 
 
 def check_machine(settings: RunSettings, notify: Notify) -> None:
-    """Check that the models fit; tell `notify` of an idle GPU or a window beyond the model's. Raises ModelError."""
+    """Check that the models fit, and tell `notify` of an idle GPU or a window beyond the model's. Raises ModelError.
+
+    Nothing is loaded for it.
+    """
     headers = [read_header(path) for path in local_files(settings)]
     for header in headers:
         asked = settings.generation.context_size or 0
@@ -232,7 +235,10 @@ def _served(entry: dict[str, Any], digests: dict[str, str]) -> Served:
 
 
 def _looked_into(served: Served, address: str, line: Line) -> Served:
-    """Return what a server's own interface says of a model beyond its list. Raises HttpFailure if none is reached."""
+    """Return what the server says of a model beyond its list, at the addresses of its own interface.
+
+    Raises HttpFailure only where the server cannot be reached.
+    """
     base = address.rstrip("/").removesuffix("/v1")
     found = dict(_said_of_window(served, base, line))
     window = found.get("window") or served.window

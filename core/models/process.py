@@ -87,7 +87,10 @@ class WorkerProcess:
             return str(-code)
 
     def send(self, operation: str, **values: object) -> None:
-        """Have a message written without waiting for the worker; that it has ended is said in `inbox`, `counts`."""
+        """Have one message written, without waiting: a worker that does not read would keep us for ever.
+
+        That it has ended is said in `inbox` and `counts`.
+        """
         self._outbox.put(encode({"op": operation} | values))
 
     def end(self, patience: float = 0.0) -> None:

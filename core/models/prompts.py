@@ -103,7 +103,10 @@ def forward_prompt(
     own: str = "",
     language: Language = PYTHON,
 ) -> Prompt:
-    """Ask for a description of the region, its file around it; `own`: a person's words, as TOML. Raises ModelError."""
+    """Ask for a description of the region, the file around it shown; `own`: a person's words, as TOML.
+
+    Raises ModelError when not even the region alone fits.
+    """
     outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     if style == CODE:
         return _fitted(outline, partial(_code_forward, words, outline), None, fits)
@@ -133,7 +136,10 @@ def backward_prompt(
     own: str = "",
     language: Language = PYTHON,
 ) -> Prompt:
-    """Ask for the code of the region, of which a TODO comment with `description` is left. Raises ModelError."""
+    """Ask for the code of the region, of which a TODO comment with `description` is left; `own` as above.
+
+    Raises ModelError when not even the comment alone fits.
+    """
     outline, words = Outline.of(file_text, region_span, language), wording(own, language)
     start, rest = region_span.start, file_text[region_span.end :]
     head = file_text[max(file_text.rfind("\n", 0, start), file_text.rfind("\r", 0, start)) + 1 : start]
@@ -402,7 +408,10 @@ class Outline:
         return shown / self._outside if self._outside else 1.0
 
     def line_after(self, indent: str) -> tuple[str, ...]:
-        """Return the line below the region if an answer so indented could run into it; a short one may be its own."""
+        """Return the line below the region, with its line ends, if an answer of that indentation could run into it.
+
+        A short line may well be part of the answer.
+        """
         line = next((line for line in self.lines[self.region.end :] if line.strip()), "")
         alike = line.startswith(indent) and not line[len(indent) :][:1].isspace()
         return (f"\n{line.rstrip()}\n",) if alike and len(line.strip()) >= LEAST_TELLING else ()

@@ -82,7 +82,9 @@ class Gate:
             return not given_up.is_set()
 
     def leave(self, tokens: float, more: bool) -> None:
-        """Give the place back, as `tokens` came; `more`: requests beside those whose threads wait for a place."""
+        """Give the place back, with as many tokens as came; `more`: whether there are requests
+        besides those whose threads wait for a place.
+        """
         with self._change:
             self._inside -= 1
             self._came += tokens
@@ -160,10 +162,13 @@ class RemoteModel:
         first_wait: float = FIRST_WAIT,
         notify: Notify = lambda text: None,
     ) -> None:
-        """Prepare to ask a model, `served` as the server describes it; nothing is sent yet, and no `key` stored ever.
+        """Prepare to ask a model; nothing is sent yet.
 
-        `first_wait`: seconds before the second try; doubled each time, or what the server asks for. `notify` is told of
-        what the server does not take, by the thread that draws samples.
+        Args:
+            served: the model, as the server describes it.
+            key: from the user's environment; never stored.
+            first_wait: seconds before the second try; doubled each time, or what the server asks for.
+            notify: is told of what the server does not take, by the thread that draws samples.
         """
         self._server, self._generation, self._name = server, generation, served.name
         self.kind = served.kind  # the program that it is; empty where it cannot be told
@@ -209,7 +214,10 @@ class RemoteModel:
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Yield each sample as it comes; a lost one is `failed`. Raises Cancelled, ModelError when all is refused."""
+        """Yield each sample as it comes; one that fails for good is `failed`.
+
+        Raises Cancelled, and ModelError once the server refuses whatever it is asked.
+        """
         left = list(requests)
 
         def more(count: int) -> list[Request]:
@@ -310,7 +318,10 @@ class RemoteModel:
             done.put(drawn)
 
     def _draw(self, request: Request, done: _Done, stop: threading.Event) -> Generation | ModelError:
-        """Return a sample, drawn with retries, or what ends the run; never raise: lost samples are waited for."""
+        """Return one sample, drawn with retries, or the error that ends the run.
+
+        It never raises, since a sample that is lost would be waited for.
+        """
         start = time.monotonic()
         hearing = _Hearing(request, done, stop)
         try:

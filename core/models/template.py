@@ -18,7 +18,10 @@ COMPLETION_STOP = "\n### "  # ends an answer in the completion style: the next q
 
 
 class Renderer:
-    """Prompts as text in one style, or gaps by the vocabulary's marks; control tokens in what is asked are broken."""
+    """Renders prompts in one style, `chat` or `completion`, and gaps to fill by the vocabulary's own marks.
+
+    Texts of control tokens inside what is asked are broken by a joiner: source code that holds them stays source code.
+    """
 
     def __init__(
         self,

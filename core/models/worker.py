@@ -69,7 +69,10 @@ class LogTail:
             sys.stderr.write(line)
 
     def reason(self) -> str:
-        """Return the cause of a failure: the last line that says why a model did not load, else the last; or empty."""
+        """Return the cause of a failure: the last line that says why a model did not load, else the last line.
+
+        It is empty when nothing was logged.
+        """
         telling = [line for line in self.lines if "error loading model" in line]
         return (telling or [*self.lines] or [""])[-1].rsplit("error loading model: ", 1)[-1].strip()
 
@@ -269,7 +272,10 @@ MEAN_POOLING = 1
 
 
 class VectorSession:
-    """An embedding model that answers `embed`; two contexts, opened when needed: pooled, and one vector a token."""
+    """An embedding model that answers `embed` messages.
+
+    Two contexts of the model, each opened when it is first needed: pooled vectors, and one vector a token.
+    """
 
     def __init__(self, options: Wire) -> None:
         path = Path(options["path"])

@@ -77,7 +77,10 @@ _SETTINGS = ("identity_runs", "repeat_seconds", "memory_mib", "processes", "scra
 def fingerprint(
     root: Path, interpreter: Interpreter, plan: SessionPlan, settings: OracleSettings, sandbox: tuple[str, str]
 ) -> str:
-    """Hash files, interpreter, distributions, our inside code, settings and `sandbox` (its name and image digest)."""
+    """SHA-256 over files, interpreter, installed distributions, our own inside code and the settings that matter.
+
+    `sandbox`: its name and image digest.
+    """
     digest = hashlib.sha256()
     facts = {
         "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],
@@ -117,7 +120,10 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _content(path: Path) -> bytes | None:
-    """Return a file's hash, its size and time where large, or the error's name; None for databases of runs."""
+    """Return what stands for a file's content: a hash, for a large file its size and time, or the name of an error.
+
+    It is None for databases of runs, which no test reads and every run changes.
+    """
     if in_use(path):
         return None
     try:

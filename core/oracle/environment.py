@@ -59,12 +59,18 @@ class Install:
     python: str = "python3"  # of the image, where one is built
 
     def key(self, *base: str) -> str:
-        """Return a key of all that an environment on `base` holds. Raises TargetError when `wheels` is no folder."""
+        """Return a key of all that an environment made on `base` holds.
+
+        Raises TargetError when there is no folder `wheels`.
+        """
         facts = [LAYOUT, *base, self.wanted.lines, _contents(self.wheels)]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
     def pip_arguments(self, wheels: str) -> list[str]:
-        """Return arguments of `pip install` with the wheels at `wheels` alone: others run foreign code to be built."""
+        """Return the arguments of `pip install`, with the wheels at `wheels`.
+
+        Only wheels are taken: other distributions run foreign code to be built.
+        """
         source = ["--no-index", "--find-links", wheels] if self.wheels is not None else []
         return ["install", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", *source]
 
@@ -94,7 +100,10 @@ def _contents(wheels: Path | None) -> list[list[str]] | None:
 
 
 def read_requirements(root: Path, given: str | None) -> Requirements:
-    """Read from the file `given`, else the project's own files; pytest is always among them. Raises TargetError."""
+    """Read from the file `given`, else from the project's own files; pytest is always among them.
+
+    Raises TargetError.
+    """
     found = _given(Path(given).expanduser()) if given is not None else _declared(root)
     lines = [line for listed in found.values() for line in listed]
     plain = {line for line in lines if _PLAIN.match(line)}
@@ -138,7 +147,10 @@ def _files(names: Sequence[str]) -> Iterator[str]:
 
 
 def _lines(file: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Yield lines of a requirements file and those it names, without comments, and hashes: they are pip users' own."""
+    """Yield the lines of a requirements file and of those it names, without comments and hashes.
+
+    Hashes are left to those who use pip themselves.
+    """
     if not file.is_file() or file in seen:
         return
     for line in re.sub(r"\\\r?\n", " ", file.read_text(encoding="utf-8-sig", errors="replace")).splitlines():
@@ -304,7 +316,10 @@ Versions = Mapping[str, Sequence[str]]  # versions there are, by normalised name
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A line for people, and requirements that are missing, as written; `by_command`: a project in another language."""
+    """One line for people, and the requirements that are missing, as the project writes them.
+
+    `by_command`: the project is in another language, and tested by a command.
+    """
 
     said: str
     missing: tuple[str, ...] = ()
@@ -312,7 +327,10 @@ class Standing:
 
 
 def check_environment(root: Path, settings: OracleSettings) -> Standing:
-    """Return what a run with these settings would lack. Raises TargetError; ProjectError where there is no project."""
+    """Return what a run with these settings would lack.
+
+    Raises TargetError, and ProjectError where there is no project.
+    """
     if not root.is_dir():
         raise ProjectError(f"There is no project folder {root}.", "Open a folder.")
     command = find_command(root, settings)
@@ -354,7 +372,10 @@ def _to_install(install: Install, base: Interpreter) -> Standing:
 
 
 def _lacks(wanted: Requirements, interpreter: Interpreter, there: Versions) -> tuple[str, ...]:
-    """Return packages for this interpreter that nothing in `there` satisfies, each once, by the line that says most."""
+    """Packages that hold for this interpreter and that nothing in `there` satisfies, each once.
+
+    A package that several files ask for is named by its longest line, which says most of its versions.
+    """
     longest: dict[str, str] = {}
     for line in wanted.lines:
         if not _satisfied(line, interpreter, there):
@@ -434,7 +455,10 @@ def _named(lines: Sequence[str]) -> str:
 
 
 def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
-    """Run a program for `patience` seconds at most and return its output; when `poll` raises its session is killed."""
+    """Run a program and return what it wrote to standard output; `patience`: the most seconds it may take.
+
+    It is killed with all of its session when `poll` raises. Raises what `subprocess.run` does with `check`.
+    """
     pipe = subprocess.PIPE
     with subprocess.Popen(command, text=True, start_new_session=True, stdout=pipe, stderr=pipe) as process:
         try:

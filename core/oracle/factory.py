@@ -68,7 +68,10 @@ def _interpreter(
     notice: Callable[[str], None],
     poll: Poll,
 ) -> Interpreter:
-    """Return the image's own, one with what the project requires, or one there. Raises TargetError, SandboxError."""
+    """Return the image's own, one with what the project requires, or one that is there.
+
+    Raises TargetError, SandboxError.
+    """
     if settings.image is not None:
         return interpreter_of_image(sandbox, settings.python)
     if install is not None:

@@ -153,7 +153,10 @@ ONCE = 0.5
 
 
 def paid_once(runs: Sequence[IdentityRun]) -> float:
-    """Return how much longer tests took in one order than another, at most: the first pay for what is made once."""
+    """Seconds that some tests took longer in one run than in another, in the run where they are most.
+
+    In each order other tests come first, and pay for what is made once.
+    """
     least = {
         test: min(run.outcomes[test][1] for run in runs if test in run.outcomes)
         for run in runs
@@ -257,7 +260,10 @@ REVERSED = -1
 
 
 def orders(runs: int) -> list[int]:
-    """Return the orders of identity runs after the first: reversed, shuffled; forks of the suite make the last run."""
+    """Return the order of each identity run after the first: reversed, shuffled.
+
+    One fewer than asked for: forks of the collected suite run all tests once more.
+    """
     return [REVERSED, *range(1, max(1, runs - 2))]
 
 

@@ -387,7 +387,10 @@ class ProjectOracle:
     def judge_by_one_run(
         self, candidate: Candidate, tests: Sequence[str], every_test: bool = False, again: bool = False
     ) -> tuple[Verdict, bool]:
-        """Judge by what one run showed (`Worker`); the second: whether the untouched project passes what this fails."""
+        """Judge where no more is known than what one run of the suite showed; see `Worker`.
+
+        The second says whether the untouched project passes what this does not.
+        """
         baseline = self.learn(self._heed)
         if _untouched(candidate):
             if frozenset(tests) in self._passing:
@@ -601,7 +604,10 @@ class ProjectOracle:
         return self._once(trial).outcome in (Outcome.PASS, Outcome.TAMPERED)
 
     def _in_order(self, trial: Trial) -> Verdict | None:
-        """Return a chain's verdict, a failure asked once more; None where the untouched project fails it, too."""
+        """Return the verdict of a chain, or None where the unmodified project does not pass it either.
+
+        Such tests lean on others, so what fails once is asked once more, and counts as the second time shows.
+        """
         verdict = self._once(trial)
         if verdict.outcome is Outcome.PASS or not verdict.outcome.judged:
             return verdict
@@ -616,7 +622,10 @@ class ProjectOracle:
         return any(self._is_imported(change, tests, baseline) for change in candidate.changes)
 
     def _is_imported(self, change: Change, tests: Sequence[str], baseline: Baseline) -> bool:
-        """Return whether an error planted in the file is noticed; asked once a file, and yes is kept."""
+        """Return whether an error planted in the file is noticed.
+
+        Asked once a file; yes is kept with what was learned.
+        """
         file = change.file
         if file.path in self._imported:
             return True

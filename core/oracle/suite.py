@@ -43,7 +43,10 @@ DATABASE = re.compile(r"unable to open database file|attempt to write a readonly
 
 
 def folders_written(run: IdentityRun, root: Path) -> tuple[Path, ...]:
-    """Return folders where tests were refused to make or change data, not code, as far as they can be opened."""
+    """Folders where failing tests were refused to make a file or change data, as far as they can be opened for that.
+
+    A test that changes code which is there stays refused.
+    """
     found = dict.fromkeys(folder for node_id, text in _said(run) for folder in _folders(node_id, text, root))
     return tuple(sorted(folder for folder in found if can_be_opened(folder))[:MOST_FOLDERS])
 
@@ -318,7 +321,10 @@ class SuiteRun:
         return [str(folder.relative_to(self._root)) for folder in folders if self._root is not None]
 
     def _traced(self, plan: SessionPlan, progress: Report, afresh: bool) -> tuple[IdentityRun, bool]:
-        """Trace all tests in a fork of the collected suite, or by fresh imports where some need those, as told."""
+        """Run all tests under the tracer, in a fork of the collected suite, or by fresh imports where some need those.
+
+        The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
+        """
         started, former = time.monotonic(), self.take_collected()
         if former is not None and plan is not self._plan:
             former.close()
@@ -400,7 +406,10 @@ class SuiteRun:
             raise _none_pass(untrusted([run]))
 
     def _forked(self, plan: SessionPlan, tests: Sequence[str], limit: float, progress: Report) -> _Forked:
-        """Run tests in forks of the collected suite, together, then apart from others of their file within `limit`."""
+        """Run the tests forked from the collected suite, together and then each without others of its file.
+
+        `limit`: seconds that the latter may take.
+        """
         self._keep(zygote := self._runner.start(plan.with_config(collect=True), progress))
         if zygote.greeting["trouble"]:
             return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
@@ -408,7 +417,10 @@ class SuiteRun:
         return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
     def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        """Decide whether forks can be relied on; what fails in them is tried afresh, in a process of `start`."""
+        """Decide whether forks can be relied on; tests that fail in them are tried by fresh imports.
+
+        `start`: starts a process for fresh imports.
+        """
         run, apart = forked.run, forked.apart
         passed = frozenset(run.passed if run is not None else ())
         suspects = [node for node in tests if node in apart.failing or node not in passed]
@@ -517,7 +529,11 @@ def ready_plan(
     sources: Iterable[str] = (),
     rewritten: Iterable[str] = (),
 ) -> SessionPlan:
-    """Return the plan for judging: without broken files, all prepared; `rewritten`: files with rewritten assertions."""
+    """Return the plan for judging.
+
+    Broken test files left out, foreign modules imported and own files compiled beforehand; `rewritten`: files in which
+    pytest rewrites assertions, done once.
+    """
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
     own = {"sources": sorted(sources), "rewritten": sorted(set(rewritten))}
     return plan.with_config(pytest_args=arguments, preload=list(preload), **own)

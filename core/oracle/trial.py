@@ -73,7 +73,9 @@ def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
 
 
 def promising_first(changes: Iterable[Change], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Return each test once, fastest first: those that run code in or near what is changed, in its file, others.
+    """Return each test once: those that run code in or near what is changed, then in its file, then others.
+
+    Fastest first.
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail, and
     before them those of the file's that are named after it.
@@ -95,7 +97,10 @@ def _plain(name: str) -> str:
 
 
 def nearest_files_first(changes: Iterable[Change], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Return the tests in order, but files near what is changed first: what a file sets up is set up once."""
+    """Return the tests in their order, but files first that come near what is changed.
+
+    What a file sets up is set up once.
+    """
     files: dict[str, int] = {}
     for test, near in _ranks(changes, baseline).items():
         files[file_of(test)] = min(near, files.get(file_of(test), near))
@@ -127,7 +132,10 @@ def _ranks(changes: Iterable[Change], baseline: Baseline) -> dict[str, int]:
 
 
 def likely_tests(root: Path, candidate: Candidate, tests: Sequence[str]) -> tuple[str, ...]:
-    """Return tests of files that name what is changed, the most of it first, for want of coverage; a share of all."""
+    """Return tests of the files that name what is changed, the most of it first, at most a share of all.
+
+    For a candidate of which nobody knows yet what covers it.
+    """
     names = Counter[str]()
     for change in candidate.changes:
         names.update(_names_around(change))
@@ -165,7 +173,10 @@ def enclosing(change: Change) -> list[str]:
 
 
 def first_stage(tests: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the first FIRST tests in the file with most of them: worth a process that collects it alone."""
+    """Return those of ordered tests that are worth a process which collects one file only.
+
+    They are those of the first FIRST tests that lie in the file with the most of these, the foremost counting most.
+    """
     leading, files = tests[:FIRST], dict[str, float]()
     for place, test in enumerate(leading):
         files[file_of(test)] = files.get(file_of(test), 0.0) + 1 / (1 + place)

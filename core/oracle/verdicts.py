@@ -26,7 +26,10 @@ class Allowances:
     events: frozenset[tuple[str, str]] = frozenset()
 
     def covers(self, event: str, file: str) -> bool:
-        """Return whether the project is known to do this: a file its own events, any file to read tests' data."""
+        """Return whether the project is known to do this.
+
+        A file is known for its own events, and any file for reading data of tests where some file does.
+        """
         return (event, file) in self.events or (event == TEST_DATA and any(known == event for known, _ in self.events))
 
 
@@ -97,7 +100,10 @@ def _public(outcome: str) -> str:
 
 
 def _signature(outcome: str, message: str, recorded: str) -> str:
-    """Return what the tested code gave, as recorded; `pass` where the test accepts it: two ways to pass are alike."""
+    """Return what the tested code gave, as the test recorded it.
+
+    Where the test accepts it, that is all that counts, and it is `pass`: two ways to pass are alike.
+    """
     if recorded and outcome == "passed":
         return "pass"
     return "memory" if recorded and headline(message).startswith(MEMORY_ERRORS) else recorded
@@ -126,7 +132,10 @@ def conclude(
     output_limit: int,
     shown: Collection[str] | None = None,
 ) -> Verdict:
-    """Return the verdict over `expected` tests, PASS only with every piece of evidence; `shown`: whose output stays."""
+    """Return the verdict over `expected` tests; PASS only with every piece of evidence.
+
+    `shown`: those whose output counts.
+    """
     results = observed.tests()
     outcome, detail = _outcome(observed, results, expected, allowed)
     results += _unfinished(observed, results, expected, outcome)
@@ -236,7 +245,10 @@ def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, 
 
 
 def _because(observed: Observation) -> str:
-    """Return in brackets the error that pytest printed at the end, else the line before the summary, if any."""
+    """Return in brackets what pytest printed at the end.
+
+    It is the error, if there is one, else the line before the summary; empty where nothing was printed.
+    """
     said = [line for line in str(observed.reply["printed"]).splitlines() if line.strip()]
     errors = [line.removeprefix("E ") for line in said if line.startswith("E ")]
     last = errors[-1:] or said[-2:-1] or said
@@ -279,7 +291,10 @@ HEADLINE = 300
 
 
 def headline(text: str) -> str:
-    """Return the line that names the error: marked by pytest, else first where frames follow, else last; or empty."""
+    """Return the line that names the error: marked by pytest, else first where frames follow it, else last.
+
+    May be empty.
+    """
     lines = [line for line in text.strip().splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
     if marked:

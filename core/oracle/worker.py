@@ -102,7 +102,10 @@ class Worker:
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
-        """Judge; where every test's outcome is wanted, those behind one that ended the process are run too."""
+        """Return the verdict.
+
+        Where every test's outcome is wanted, those behind one that ended the process are run too.
+        """
         if trial.lean:
             return self._judge_lean(trial, started)
         verdict = self._judge_once(trial, started)
@@ -198,7 +201,10 @@ class Worker:
         return verdict
 
     def _learn_more(self, trial: Trial) -> bool:
-        """Return whether the unmodified project does more in this order: which test reads a file depends on it."""
+        """Return whether the unmodified project, in this order of tests, does more than was known of it.
+
+        Which test first makes it read a source file, say, depends on the order.
+        """
         if trial.candidate is None:
             return False
         known, unmodified = self._allowed, replace(trial, candidate=None)
@@ -308,7 +314,10 @@ class Worker:
         return self._run(session, replace(trial, whole=True), [trial.tests]), trial.tests
 
     def _session_for(self, trial: Trial) -> Session:
-        """Return where a fresh import begins: behind the conftests, unless forks or the candidate forbid it."""
+        """Return where a fresh import begins: behind the conftests, if the candidate is not among what they import.
+
+        Where forks do not serve its tests or that session cannot be reached, it begins bare.
+        """
         baseline, changes = self._baseline, trial.candidate.changes if trial.candidate is not None else ()
         forks_well = baseline.code_swap and baseline.fresh_only.isdisjoint(trial.tests + trial.rest)
         if not forks_well or not baseline.early.isdisjoint(change.file.path for change in changes):
@@ -316,7 +325,10 @@ class Worker:
         return Session.CONFIGURED if not self._zygote(Session.CONFIGURED).greeting["trouble"] else Session.BARE
 
     def _stages(self, trial: Trial) -> list[tuple[str, ...]]:
-        """Return the likeliest to fail first, as every file costs its collection; or one stage where several fail."""
+        """Return the likeliest to fail first, as every file costs its collection.
+
+        One stage where several do not serve.
+        """
         if self._in_stages is False:
             return [trial.tests]
         first = () if trial.every_test else first_stage(trial.tests)

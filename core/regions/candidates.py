@@ -36,7 +36,10 @@ _CLAUSES = ("body", "cases", "handlers", "orelse", "finalbody")
 
 
 def enumerate_candidates(file: SourceFile, settings: RegionSettings) -> list[Region]:
-    """Return every run of statements within the bounds on characters; none of a test file. Raises ProjectError."""
+    """Return every run of consecutive statements whose text keeps the bounds on characters, both included.
+
+    None for a test file. Raises ProjectError when the statements cannot be located exactly.
+    """
     if file.is_test:
         return []
     lines = Lines(file.text)
@@ -137,7 +140,10 @@ def find_regions(
     progress: Report,
     looked: Callable[[SourceFile, RegionSettings], Looked] = look,
 ) -> Found:
-    """Return candidates of the code files that tests reach; `progress` hears of each, and may raise to cancel."""
+    """Return the candidates of every code file some line of which ran; files that no test reaches are not even parsed.
+
+    `progress(stage, done, total)` is called before each file; raising from it cancels.
+    """
     ran = coverage.lines.keys() | coverage.import_lines.keys()
     code = [file for file in files if (file.path in ran or not coverage.traced) and not file.is_test]
     regions: list[Region] = []

@@ -109,7 +109,10 @@ def _none(run: RunRow, settings: RunSettings, why: str) -> Contents:
 
 
 def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Path) -> Contents:
-    """Return the commits of a run's edits, with their files where tests judged; the edits are in the store."""
+    """Return the commits of a run's edits, with their files where tests judged.
+
+    The edits themselves are in the store.
+    """
     tip = run.revision or ""
     commits = {item.origin.get("commit", "") for item in reader.items(run.id)} - {""}
     root = Path(run.project_root)
@@ -134,7 +137,10 @@ def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
 
 
 def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:
-    """Return the project's folder when nothing changed in it, else its commit in `scratch`. Raises ProjectError."""
+    """Return the project's folder when nothing changed in it, else its commit written to `scratch`.
+
+    Raises ProjectError.
+    """
     root = Path(run.project_root)
     with suppress(ProjectError):
         if _fingerprint(root, settings) == run.fingerprint:
@@ -188,7 +194,10 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
 
 
 def _rows(database: Path, items: Sequence[int] | None, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Hash the rows of tables that figures rest on, or those that `known` hashes; of an unfinished run done `items`."""
+    """Hash the rows of each table that figures rest on: all there are, or those that `known` hashes.
+
+    `items`: those of an unfinished run that were done; the others change when it is resumed, and are left out.
+    """
     found = {}
     with closing(connect(database, "ro")) as db:
         for table, (key, order, of_items) in _ROWS.items():
@@ -309,7 +318,10 @@ def _versions(folders: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Unpacked:
-    """A bundle on this machine: its database, its source's folder, if any, and what is `changed`, as a sentence."""
+    """A bundle on this machine: its database, and the source's folder where it has one.
+
+    `changed`: a sentence that names what is not as it was bundled; empty where all is.
+    """
 
     database: Path
     root: Path
@@ -383,7 +395,10 @@ def _differing(folder: Path, files: Mapping[str, str]) -> list[str]:
 
 
 def _extract(bundle: Path, folder: Path) -> str:
-    """Write only what a bundle holds, only below `folder`; return its record. Raises UserError, and as zipfile does."""
+    """Write only what a bundle holds, and only below `folder`; return its record.
+
+    Raises UserError, and as zipfile does.
+    """
     with zipfile.ZipFile(bundle) as archive:
         names = [each for each in archive.infolist() if not each.is_dir()]
         text = archive.read(RECORD).decode()

@@ -52,7 +52,10 @@ def describe(run_id: int, item_id: int, text: str, author: str, store: Store, em
 
 
 def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
-    """Return the statements around `span` and whether deleting them is noticed; no model is asked. Raises UserError."""
+    """Return the statements around `span` with their tests, and whether deleting them is noticed; no model is asked.
+
+    Raises UserError, Cancelled.
+    """
     with ExitStack() as stack:
         caller = Caller(emit, control)
         settings = settings_for(project, path, settings)

@@ -77,7 +77,10 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> RunCost:
 
 
 def _money(settings: RunSettings, counts: RunCost, used: Sequence[PaceRow]) -> float | None:
-    """Return what the samples cost, descriptions by the forward model's price, others by the other's; None: unknown."""
+    """Return what the samples cost, or None where no price is known.
+
+    Descriptions have the price of the forward model, the others that of the backward one.
+    """
     samples = sum(pace.samples for pace in used)
     written = sum(pace.written for pace in used) / samples
     read = sum(pace.tokens for pace in used) / samples - written

@@ -83,7 +83,10 @@ class Growing:
         self._below: int | None = None
 
     def grow(self, works: Sequence[Work], together: int = 1) -> None:
-        """See `works` through, `together` of them at a time. Raises Cancelled, and ModelError for good."""
+        """See `works` through, `together` of them at a time.
+
+        Raises Cancelled when the run is stopped, and ModelError when a model fails for good.
+        """
         if (learner := self._run.parts.opened.learner) is not None and works:
             learner.prepare()
         with self._judges():
@@ -159,7 +162,10 @@ class Growing:
         return sample_id
 
     def _named(self, work: Work) -> list[tuple[Work, Step]]:
-        """Return the steps that the trip names and this part has not tried; where nothing is left, settle the item."""
+        """Return the steps that the trip names, less those that this part of the run has tried.
+
+        Settles the item where none is left and nothing on it is under way.
+        """
         steps = [
             step
             for step in self._trip.steps(work.item, work.tree)
@@ -351,7 +357,10 @@ class Growing:
         return sample_id
 
     def _give_up(self, work: Work, step: Step, sample_id: int, error: str) -> None:
-        """Record a sample that the engine could not make: ours, not the model's, so it never counts against it."""
+        """Record a sample that the engine could not make.
+
+        That is ours, not the model's, so it never counts against it.
+        """
         title = role_title(self._run.settings.task, step.role)
         self._run.problems.append(f"{article(title).capitalize()} of {work.item.key} could not be written: {error}")
         if not self._is_text(step):

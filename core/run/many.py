@@ -70,7 +70,10 @@ def _single(finished: RunFinished) -> SeriesFinished:
 
 
 def planned(settings: RunSettings) -> list[RunSettings]:
-    """Return the settings of a series' runs in order; crossed, each model alone, then each writer for all others."""
+    """Return the settings of every run of a series, in the order in which they are made.
+
+    Crossed, each model first runs alone. Then each writer is loaded once more, for the descriptions of all others.
+    """
     series = settings.series
     if series is None:
         return [settings]
@@ -98,7 +101,10 @@ class _Series:
         self._finished = SeriesFinished()
 
     def work(self) -> SeriesFinished:
-        """See the runs through, one by one. Raises UserError for a source that does not open, Cancelled before any."""
+        """See the runs through, one after the other.
+
+        Raises UserError where the source cannot be opened, Cancelled when stopped before any run began.
+        """
         # A file that no run can use is refused before anything is loaded, not in the middle of the night.
         for path in dict.fromkeys(path for settings in self._plan for path in local_files(settings)):
             check_generative(read_header(path))
@@ -171,7 +177,11 @@ class _Series:
         return opened
 
     def _models(self, loaded: ExitStack, settings: RunSettings) -> tuple[Model, Model]:
-        """Return a run's models; crossed, a describer is loaded only for words that are missing, a writer once."""
+        """Return the models of a run.
+
+        Crossed, a describer whose words another run of the series has is loaded only when needed, and a writer stays
+        loaded for all of its describers.
+        """
         describer = None if settings.one_model else self._alone_with(settings.forward)
         writer = settings.backward
         if self._writer is not None and (describer is None or self._writer[0] != writer):
@@ -192,13 +202,19 @@ class _Series:
         return self._store.reader.drawn(fullest.id) if fullest is not None else {}
 
     def _alone_with(self, model: NamedModel) -> RunRow | None:
-        """Return the run in which a model describes and writes; None outside a cross, where nothing is made twice."""
+        """Return the run in which a model both describes and writes.
+
+        None outside a cross, where nothing is made twice.
+        """
         if not (self._settings.series and self._settings.series.cross):
             return None
         return self._stored(self._settings.asking(model))
 
     def _made(self, settings: RunSettings) -> opening.Made:
-        """Return a lookup of samples (descriptions, baselines) that the runs of both models alone have already."""
+        """Return a lookup of the samples of a crossed run that the runs of both models alone have already.
+
+        These are descriptions, and code from no description.
+        """
         if settings.one_model:
             return lambda key, step: None
         sides = {"forward": settings.forward, "backward": settings.backward}

@@ -324,7 +324,10 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
 
 
 def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
-    """Return the settings for the cluster that they name, connected as long as the stack; or for this machine."""
+    """Return the settings for the cluster that they name, connected as long as the stack.
+
+    For this machine without one.
+    """
     if not settings.cluster:
         if not settings.oracle.cluster:
             return settings
@@ -338,7 +341,10 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
 def open_models(
     stack: ExitStack, settings: RunSettings, caller: Caller, language: Language = PYTHON
 ) -> tuple[Model, Model]:
-    """Return the forward and the backward model, maybe one, asked in `language`. Raises ModelError, Cancelled."""
+    """Return the forward and the backward model, which may be one. Raises ModelError, Cancelled.
+
+    `language`: in which they are asked; the style that did best in it is taken.
+    """
 
     def poll() -> None:
         caller.report("loading the model", 0, 1)
@@ -405,7 +411,10 @@ def reopen(
     control: Control,
     changed: Mapping[str, Any] = MappingProxyType({}),
 ) -> Run:
-    """Return a stored run with its models and project; `changed`: resumable settings by path. Raises UserError."""
+    """Return a stored run with the models and the project it began with; `changed` are resumable settings, by path.
+
+    Raises StoreError when unknown, ProjectError when the project or a model changed since, and any UserError.
+    """
     settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
     models, caller = json.loads(row.model_json), Caller(emit, control)

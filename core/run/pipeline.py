@@ -28,7 +28,10 @@ AHEAD = 2  # items at a time for each host of a cluster
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
-    """Begin a new run and see it to its end. Raises UserError for what must be mended first, and Cancelled."""
+    """Begin a new run and see it to its end.
+
+    Raises UserError when something must be mended first, Cancelled when stopped; what is stored can be resumed.
+    """
     check(settings)
     with ExitStack() as stack:
         begun = time.monotonic()
@@ -41,7 +44,10 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
 def resume(
     run_id: int, store: Store, emit: Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
 ) -> RunFinished:
-    """Go on with a stored run; `changed`: resumable settings, by path. Raises StoreError, ProjectError."""
+    """Go on with a stored run; `changed` are resumable settings that are others from now on, by path.
+
+    Raises StoreError when it is unknown or somebody works on it, ProjectError when the project changed since.
+    """
     store.check_free(run_id)  # before models are loaded beside those of whoever works on it
     with ExitStack() as stack:
         begun = time.monotonic()

@@ -65,7 +65,10 @@ def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pa
 
 
 def perturbed(pair: Pair, how: str, corpus: str, model: str = "") -> Pair | None:
-    """Return the pair after a change that keeps the meaning; None where a side does not parse, or has no function."""
+    """Return the pair after a change that keeps the meaning.
+
+    None where a side does not parse, or there is no function.
+    """
     texts: list[str | None] = [pair.candidate, pair.reference]
     if how.startswith("vars"):
         sides = {"vars-candidate": (0,), "vars-reference": (1,), "vars-both": (0, 1)}[how]
@@ -108,7 +111,10 @@ def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
 def score_runs(
     store: Store, run_ids: Sequence[int], report: Report, embedder: Embedder | None = None, *, perturb: bool = False
 ) -> int:
-    """Score what has no scores yet, with `perturb` its perturbations too; return how many. Raises StoreError."""
+    """Score what has no scores yet; how many candidates that were. Raises StoreError, and what `report` raises.
+
+    With `perturb` the pairs are scored after each of PERTURBATIONS too, which takes some five times as long.
+    """
     model = embedder.info.name if embedder is not None else ""
     done = 0
     for run_id in run_ids:

@@ -67,7 +67,10 @@ class Trial:
 
 
 def try_server(settings: EndpointSettings, generation: ModelSettings, poll: Poll = no_poll) -> Trial:
-    """Ask the server for a description, code in turns and in a file, and a gap; `poll` may raise. Raises ModelError."""
+    """Ask the server for a description, for code in turns, for code in a file, and for a gap.
+
+    `poll` is called on the way, and raising from it gives up. Raises ModelError where the server cannot be used at all.
+    """
     notices: list[str] = []
     tried: list[Tried] = []
     settings = replace(settings, attempts=1)

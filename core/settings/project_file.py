@@ -41,7 +41,10 @@ class ProjectFile:
 
 
 def read_project_file(source: Path) -> ProjectFile:
-    """Return what the file of a project, or beside a file, sets; `rtc-inspector.toml` first. Raises UserError."""
+    """Return what the file of a project sets; `rtc-inspector.toml` is preferred. Raises UserError naming file and key.
+
+    `source` is the project's folder, or a file that is evaluated, whose folder may hold one.
+    """
     root = source if source.is_dir() else source.parent
     for name in NAMES:
         path = root / name

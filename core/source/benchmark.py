@@ -201,7 +201,10 @@ def _tolerance(row: Row) -> float:
 
 
 def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name: str = "entry_point") -> Problem:
-    """Return the problem of a prompt that ends where the body, x, begins; helpers in it stay. Raises BadLine."""
+    """Return the problem of a prompt that ends where the body begins. Raises BadLine.
+
+    The body of the solution is x; helpers in the prompt stay.
+    """
     prompt, entry, solution = text_of(row, prompt_name), text_of(row, entry_name), text_of(row, "canonical_solution")
     if not entry.isidentifier():
         raise BadLine(f"`{entry_name}` is not the name of a function")
@@ -216,7 +219,10 @@ def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name:
 
 
 def _from_code(number: int, row: Row, words: str) -> Problem:
-    """Return the problem of a whole program with asserts: of the function they call and it defines. Raises BadLine."""
+    """Return the problem of a whole program with asserts. Raises BadLine.
+
+    Its function is the one that they call and the program defines.
+    """
     code, asserts = text_of(row, "code"), tuple(texts_of(row, "test_list"))
     called = {
         node.func.id
@@ -314,7 +320,10 @@ def _header_end(source: str, start: int) -> int:
 
 
 def _first_character(source: str, start: int) -> int:
-    """Return the index from `start` on of the first code: blanks, a line's last comment, a docstring's `;` skipped."""
+    """Return the index of the first character from `start` on that is no blank.
+
+    A comment that ends a line begun before is skipped too, as is the semicolon behind a docstring.
+    """
     if source[:start].rpartition("\n")[2].strip():
         behind = re.compile(r"[ \t]*;?[ \t]*(#[^\n]*)?").match(source, start)
         start = behind.end() if behind else start
@@ -363,7 +372,10 @@ class Samples:
 
 
 def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Samples:
-    """Return a file's or folder's programs for `keys`; `verdicts`: each says whether it passed. Raises ProjectError."""
+    """Return the programs of a file or folder for the problems `keys`.
+
+    `verdicts`: each must say whether it passed. Raises ProjectError that names every bad line (the first 20).
+    """
     # EvalPlus says `Mbpp/2`, and `HumanEval_0` for a folder.
     written = {name: key for key in keys for name in (key.lower(), key.lower().replace("/", "_"))}
     if path.is_dir():

@@ -323,7 +323,10 @@ class EditHistory:
     """The edits on the way to one commit; drawn from as an `EditFile` is."""
 
     def __init__(self, repository: pygit2.Repository, tip: pygit2.Commit, prefix: str, settings: EditSettings) -> None:
-        """`prefix`: from the repository's top to the project, empty or with a slash behind. Raises UserError."""
+        """`prefix` leads from the repository's top to the project: empty, or ending in a slash.
+
+        Raises UserError for a date that is none.
+        """
         self._repository = repository
         self._tip = tip
         self._settings = settings
@@ -426,7 +429,10 @@ class EditHistory:
         return ""
 
     def _hunks(self, commit: pygit2.Commit, passed_over: Counter[str]) -> list[HunkNumber]:
-        """Return the commit's hunks in text files that pass; others are counted. Raises KeyError, GitError."""
+        """Return the commit's hunks in text files that pass the filter; none for a bulk change.
+
+        What is left out is counted in `passed_over`. Raises KeyError, GitError for objects that are not there.
+        """
         # Whether the project's own folder changed is far cheaper to see than the whole difference.
         folder = self._prefix.rstrip("/")
         if folder and _entry(commit, folder) == _entry(self._parent(commit), folder):

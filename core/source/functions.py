@@ -110,7 +110,10 @@ class Documented:
 
 
 def documented(file: SourceFile) -> list[Documented]:
-    """Return a file's functions and methods, in order, whose body is on lines of its own; none inside functions."""
+    """Return the functions of a file and the methods of its classes, in their order; none where it does not parse.
+
+    Left out are functions inside functions, and those whose body is not written on lines of its own.
+    """
     tree, lines = parsed(file.text) or ast.Module([], []), Lines(file.text)
     imports = "\n".join(
         _whole_lines(file.text, lines, node.lineno, node.end_lineno or node.lineno)

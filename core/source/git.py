@@ -62,7 +62,10 @@ class History:
             return None
 
     def dirty(self, paths: Iterable[str]) -> bool:
-        """Return whether the project differs from its revision, untracked `paths` included, or git is broken."""
+        """Return whether the project differs from its revision: a tracked file changed, or one of `paths` is untracked.
+
+        True as well when git's own records cannot be read.
+        """
         # Cheap, and true of most work in progress; git's own status reads every changed file.
         if not self.tracked.issuperset(paths):
             return True
@@ -84,7 +87,10 @@ class History:
 
 
 def discovered(root: Path) -> str | None:
-    """Return the path of `root`'s repository, whoever owns it, or None. Raises GitError, OSError, ValueError."""
+    """Return the path of the repository that holds `root`, or None. Raises GitError, OSError, ValueError.
+
+    A repository of another owner is read all the same: nothing of it is ever executed.
+    """
     pygit2.option(Option.SET_OWNER_VALIDATION, False)
     return pygit2.discover_repository(str(root))
 
@@ -143,7 +149,10 @@ def tip_commit(repository: pygit2.Repository, project: Path, revision: str | Non
 
 
 def project_prefix(repository: pygit2.Repository, project: Path) -> str:
-    """Return the project's path in its repository, a slash behind it; empty where it is all, or is git's own folder."""
+    """Return the project's path in its repository, with a slash behind it; empty where it is all of the repository.
+
+    It is all of it, too, where git's own folder was named, as of a bare one.
+    """
     project = project.resolve()
     if repository.is_bare or not repository.workdir or project.is_relative_to(Path(repository.path).resolve()):
         return ""
@@ -187,7 +196,10 @@ class CommitList:
 
 
 def list_commits(project: Path, revision: str | None = None, most: int | None = None) -> CommitList:
-    """Return at most `most` commits behind `revision`, or behind what is checked out. Raises ProjectError."""
+    """Return the commits that `revision`, else what is checked out, leads to; at most `most`.
+
+    A revision that was rewritten away gives what is checked out, and says so. Raises ProjectError.
+    """
     repository = open_repository(project)
     note = ""
     try:
@@ -211,7 +223,10 @@ def list_commits(project: Path, revision: str | None = None, most: int | None = 
 
 
 def text_before(project: Path, commit: str, path: str) -> str:
-    """Return the text of the project's `path` at the commit's first parent, as far as UTF-8. Raises ProjectError."""
+    """Return the file's text at the commit's first parent; what is no UTF-8 in it is marked by U+FFFD.
+
+    `path` is relative to the project. Raises ProjectError: no such repository, commit or file.
+    """
     repository = open_repository(project)
     try:
         found = repository[commit].peel(pygit2.Commit)
@@ -235,7 +250,10 @@ _FORBIDDEN = frozenset({"", ".", "..", ".git"})
 
 
 def export_commit(repository: pygit2.Repository, commit: str, folder: Path) -> None:
-    """Write the commit's files under `folder`: links where they stay inside, no submodules. Raises ProjectError."""
+    """Write every file of the commit under `folder`; submodules are left out, links are kept where they stay inside.
+
+    Raises ProjectError when an object is missing or a file cannot be written.
+    """
     try:
         _write(repository[pygit2.Oid(hex=commit)].peel(pygit2.Tree), folder, folder)
     except (pygit2.GitError, KeyError, ValueError) as error:
@@ -269,7 +287,10 @@ def _write(tree: pygit2.Tree, folder: Path, top: Path) -> None:
 
 
 def pack_commits(repository: pygit2.Repository, tip: str, commits: Collection[str], files: bool, folder: Path) -> None:
-    """Write `tip` and `commits`, with `files` all their files too, in git's own form. Raises ProjectError."""
+    """Write `tip` and `commits` to `folder` in git's own form, with `files` also all files of `commits`.
+
+    Raises ProjectError when an object is missing.
+    """
 
     def choose(builder: pygit2.PackBuilder) -> None:
         builder.add(pygit2.Oid(hex=tip))

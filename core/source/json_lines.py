@@ -30,7 +30,10 @@ class BadLine(ValueError):
 
 
 def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
-    """Return a file's bytes, and its values by line, a BadLine for no JSON. Raises ProjectError with `remedy`."""
+    """Return a file's bytes, and its values by line number; what is no JSON has a BadLine in the value's place.
+
+    `remedy`: what to do about a file that cannot be read at all. Raises ProjectError.
+    """
     data = read_bytes(path, remedy)
     if path.suffix.lower() in ENDINGS:
         return data, rows_of(path, data, remedy)
@@ -83,7 +86,10 @@ def read_bytes(path: Path, remedy: str) -> bytes:
 
 
 def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
-    """Return the content of a gzip file, other data as it is. Raises ProjectError: damaged, or over `LARGEST`."""
+    """Return the content of a gzip file, whatever it is called, and any other data as it is.
+
+    Raises ProjectError where the file is damaged, cut off, or unpacks to more than `LARGEST` bytes.
+    """
     if not data.startswith(_GZIP):
         return data
     unpacker = zlib.decompressobj(wbits=31)

@@ -68,7 +68,10 @@ def is_episodes(path: Path) -> bool:
 
 
 def read_notebooks(path: Path) -> Notebooks:
-    """Return the code cells of a notebook, a folder of them, or ARCADE's episodes. Raises ProjectError: bad files."""
+    """Return the code cells of one notebook, of all directly in a folder, or of ARCADE's episodes.
+
+    Raises ProjectError that names each bad file.
+    """
     files = sorted(file for file in path.iterdir() if is_notebook(file)) if path.is_dir() else [path]
     if not files:
         raise ProjectError(f"{path} holds no notebook.", _REMEDY)
@@ -216,7 +219,10 @@ def _bound(code: str) -> set[str]:
 
 
 def _read_later(code: str, later: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that the cell binds and a later one that parses reads, with the later cells up to that one."""
+    """Yield each name that the cell binds and a later one reads, with the later cells up to that one.
+
+    Cells that do not parse are left out.
+    """
     runs = [source for source in map(_blanked, later) if parsed(source) is not None]
     for name in sorted(_bound(code)):
         for count, source in enumerate(runs, start=1):

@@ -148,7 +148,10 @@ def _run_columns(run: RunRow) -> Row:
 
 
 def _model_columns(role: str, model: Mapping[str, object]) -> Row:
-    """Return columns that say which model wrote a text: a file with its hash, or a server's address and words."""
+    """Return the columns that say which model wrote a text.
+
+    They name a file with its hash, or the address of a server and what it said.
+    """
     columns = {key: model[key] for key in _MODEL} | {key: model.get(key, "") for key in _LATER}
     return {f"{role}_model_{key}": value for key, value in columns.items()}
 

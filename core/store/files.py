@@ -38,7 +38,10 @@ def canonical(path: Path) -> Path:
 
 
 def network_caution(path: Path, mounts: str | None = None) -> str:
-    """Return a warning where the file is on a network file system, by the system's list of `mounts`; else empty."""
+    """Return a warning where the file is on a network file system; empty elsewhere, and where that cannot be told.
+
+    `mounts`: the system's list, in the form of Linux's `/proc/self/mountinfo`.
+    """
     try:
         device = (path if path.exists() else path.parent).stat().st_dev
         mounts = platform.mounts() if mounts is None else mounts
@@ -78,7 +81,10 @@ def _is_database(path: Path) -> bool:
 
 
 def is_new(path: Path) -> bool:
-    """Return whether the schema is still to be made at `path`, changing no byte there. Raises StoreError."""
+    """Return whether the schema is still to be made at `path`, without changing a byte of it or of its folder.
+
+    Raises StoreError for a folder, a file that is no database, a damaged or foreign one, another version.
+    """
     with explained(path):
         if path.is_dir():
             raise StoreError(f"{path} is a folder, not a database.", "Open a file (on the command line: --db).")

@@ -242,7 +242,10 @@ _IMPORT_REMEDY = "Choose the file of these runs, or open the database that it wa
 
 
 def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
-    """Add labels that these runs lack, all or none; return how many. Raises UserError: bad, or of other samples."""
+    """Add the labels that these runs do not have yet; return how many those were.
+
+    Raises UserError when it is no file of labels, or about samples that the runs have not. Then nothing is added.
+    """
     labels, reader = list(read_labels(text)), store.reader
     stored = [row for run_id in runs for row in (*reader.current_labels(run_id), *reader.adjudications(run_id))]
     samples = {row.sample_id for row in stored}

@@ -54,7 +54,10 @@ def _change_parameters(
 
 
 class Reader:
-    """A read-only connection that threads share, beside other writers; methods raise StoreError where reading fails."""
+    """A read-only connection; calls from several threads take turns. It works while other processes write.
+
+    Every method raises StoreError when the file cannot be read.
+    """
 
     def __init__(self, db: sqlite3.Connection, path: Path, interval: Interval | None = None) -> None:
         self._db = db
@@ -65,7 +68,10 @@ class Reader:
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
-        """Open a file that exists; without `interval` scores are means only. Raises StoreError."""
+        """Open a file that exists; `interval` bounds the scores, without it they are means only.
+
+        Raises StoreError: absent, of another version, foreign, damaged, no database.
+        """
         path = canonical(path)
         return cls(open_readable(path), path, interval)
 
@@ -228,7 +234,10 @@ class Reader:
         return mean, self._bounds.score(differences, -1.0, continuous=continuous)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
-        """Return at most `most` points, the last always in, of the headline and signed figures as items were judged."""
+        """Return the run's figures as items were judged: at most `most` evenly spaced points, the last always in.
+
+        The figures are the headline and those that can lie on both sides of 0.
+        """
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
             measures = self._values(ITEM_MEASURES, run_id)
@@ -643,7 +652,10 @@ def pace_of(run: Row, items: Row, regions: Sequence[Row]) -> PaceRow | None:
 
 
 def _parts(kept: Sequence[tuple[float, Row]]) -> list[float]:
-    """Return the seconds of samples in each part of a run: regions sampled together end together."""
+    """Return the seconds a sample took in each part of a run.
+
+    Regions that are sampled together end together, so a part has several.
+    """
     count = max(min(PARTS, len(kept) // REGIONS_OF_PART), 1)
     numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * count // len(kept))
     parts = [[each for _, each in group] for _, group in numbered]

@@ -239,7 +239,10 @@ class ItemRow(Item):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRow(Verdict):
-    """The last verdict of a sample; `tests` of one that was just stored, else `Reader.tests` has them."""
+    """The last verdict of a sample.
+
+    `tests` are those of a verdict that was just stored; of one that was read, `Reader.tests` has them.
+    """
 
     id: int
     tests_run: int

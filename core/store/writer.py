@@ -46,7 +46,10 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
-        """Open or create the file; `interval` bounds the scores `reader` gives. Raises StoreError."""
+        """Open or create the file; `interval` bounds the scores `reader` gives.
+
+        Raises StoreError: locked, of another version, foreign, damaged, no database, disk full, no such folder.
+        """
         path = canonical(path)
         # sqlite-utils would run whatever plugins are installed in this Python on every database that is opened.
         return cls(Database(open_writable(path), execute_plugins=False), path, interval)
@@ -168,7 +171,10 @@ class Store:
         self._update_run(run_id, {"hidden_at": None})
 
     def delete_run(self, run_id: int) -> None:
-        """Remove a run for good with the prompts nobody else uses. Raises StoreError: unknown, or being worked on."""
+        """Remove a run for good, with all that hangs on it and the prompts nobody else uses.
+
+        Raises StoreError when unknown, or while somebody works on it.
+        """
         self._require_run(run_id)
         claim = self._claims.pop(run_id, None) or Claim(self.path, run_id)
         ask: Callable[..., Any] = self._db.execute
@@ -188,7 +194,10 @@ class Store:
             claim.release()
 
     def add_item(self, run_id: int, item: Item) -> int:
-        """Store an item; return its id, or that of its key. A person's becomes the run's own, never the other way."""
+        """Store an item; the same id when the run has one with its key already.
+
+        One that a person tried becomes the run's own when the run samples it, never the other way.
+        """
         names = ("kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive")
         row = {
             "run_id": run_id,
@@ -218,7 +227,10 @@ class Store:
             return self._insert("items", row)
 
     def add_sample(self, item_id: int, parent_id: int | None, sample: Sample, tree: Tree | None = None) -> int:
-        """Store a sample with its prompt, in the place of the model's failed one. Raises Bug: a whole one is there."""
+        """Store a sample with its prompt. A model's sample that failed gives its place to the one made again.
+
+        Raises Bug when a sample that came out whole stands there already.
+        """
         prompt = coding.clean(sample.prompt_text)
         with self._transaction():
             # What hangs below a person's words never counts, whoever wrote it.
@@ -306,7 +318,10 @@ class Store:
             )
 
     def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> bool:
-        """Store an item's figures in place of those it had, and whether it is done; return whether that is a change."""
+        """Store an item's figures by name in place of those it had, and whether nothing more is to come of it.
+
+        Return whether that was a change.
+        """
         with self._transaction():
             rows = self._db.execute("SELECT name, value FROM measures WHERE item_id = ?", (item_id,)).fetchall()
             (was_done,) = self._db.execute("SELECT done FROM items WHERE id = ?", (item_id,)).fetchone()

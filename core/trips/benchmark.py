@@ -278,7 +278,10 @@ def written_benchmark(settings: BenchmarkSettings) -> WrittenBenchmark:
 
 
 def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read the benchmark, write it as a project and run its references; `project` is not used. Raises UserError."""
+    """Read the benchmark, write it as a project and run its references. Raises UserError.
+
+    `project` is passed over: the settings name the file, and the project is written from it.
+    """
     report("reading problems", 0, 1)
     written = written_benchmark(settings.benchmark)
     problem = f"The references of {benchmark_file(settings.benchmark).name} cannot be judged"

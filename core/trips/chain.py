@@ -281,7 +281,10 @@ class ChainTrip(Trip):
         return dropped if admitted >= wanted else [*dropped, f"There are {admitted} programs to make chains of."]
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """Return the step that comes next, if any, and those that cross the chain once it is known where it broke."""
+        """Return the one step that comes next; none once n steps are made, or the chain repeats itself.
+
+        Beside it those that cross the chain, once it is known where it broke.
+        """
         chain = trees.chain_of(tree)
         following = self._next(item, chain)
         return [*([following] if following else ()), *(self._crossing(item, tree, chain) if self._cross else ())]
@@ -307,7 +310,10 @@ class ChainTrip(Trip):
         return Ask(partial(self._describe_prompt, item, code), 0.0, self.settings.forward_max_tokens, model)
 
     def _crossing(self, item: Item, tree: Tree, chain: Sequence[SampleRow]) -> Iterator[Step]:
-        """Yield what crosses a chain: the second model's code at the break, and what the first reads in its words."""
+        """Yield the steps that cross a chain.
+
+        The second model writes from the words at the break; the first one from its words for the program before.
+        """
         broken = trees.first_break(chain)
         if broken is None:
             return
@@ -388,7 +394,10 @@ class ChainTrip(Trip):
         return {node: _output(found[node], rest) if node in found else rest for node in item.tests}
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Return TOM with the programs before and after, as judged; of what crosses, with that before the break."""
+        """Return TOM of the program with the one before it, and with the one after it, as far as both are judged.
+
+        What crosses a chain is compared with the program before the break.
+        """
         if sample.form != Form.CODE:
             return ()
         chain = trees.chain_of(tree)

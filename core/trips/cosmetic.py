@@ -138,7 +138,10 @@ class CosmeticTrip(Trip):
         return drawn
 
     def _item(self, key: str) -> Item:
-        """Return a function as an item, admitted when tests notice it gone: else their pass says nothing of variants"""
+        """Return a function as an item, admitted when the tests notice that its statements are gone.
+
+        Else their pass says nothing of a variant.
+        """
         function, region = self._found[key]
         file = self._judged.files[region.path]
         item = admit(region, file, self._judged.oracle)

@@ -42,7 +42,10 @@ _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 
 class DirectiveTrip(Trip):
-    """x is a directive; programs are made from it, and words from each program that are held against it."""
+    """x is a directive; programs are made from it, and words from each program that are held against it.
+
+    A summary may well repeat the directive: what its source repeats of it is a score of the program.
+    """
 
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
@@ -192,7 +195,10 @@ class DirectiveTrip(Trip):
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """Return the cosine of a summary, and its program's mean, with the directive; of code what it repeats of it."""
+        """Return the cosine of a summary with the directive, and the mean of its program's summaries.
+
+        Of code return what it repeats of the directive.
+        """
         if sample.form == Form.CODE:
             return [PairScore(sample.id, RECITED, recitation(self._shown(item, sample.text), item.text))]
         one, other = self._vector(item.text), self._vector(sample.text)
@@ -263,7 +269,10 @@ def written_directives(settings: RunSettings) -> WrittenDirectives:
 
 
 def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read directives, open the embedder, learn the tests there are; `project` is not used. Raises UserError."""
+    """Read the directives, open the embedding model, and learn the tests where there are some. Raises UserError.
+
+    `project` is passed over: the project is written from the directives.
+    """
     report("reading directives", 0, 1)
     written = written_directives(settings)
     embedder = open_embedder(

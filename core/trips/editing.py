@@ -248,7 +248,10 @@ class EditingTrip(RoundTrip):
 
 
 def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Open the project's history, its commit fixed for resuming, or the file of edits. Raises UserError."""
+    """Open the project's history, or the file of edits that the settings name. Raises ProjectError, UserError.
+
+    The commit is fixed in the settings, so that a resumed run reads the same history whatever was committed since.
+    """
     report("opening the history", 0, 1)
     source: EditFile | EditHistory
     tests: CommitTests | None = None

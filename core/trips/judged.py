@@ -131,7 +131,10 @@ def open_written(
 
 
 def _of_items(problem: str, keys: Mapping[str, str]) -> str:
-    """Return the oracle's words as said of a file of items, whose files nobody saw; `keys`: an item's name, by file."""
+    """Return what the oracle says of a project as said of a file of items: nobody has seen the files written for it.
+
+    `keys`: what people call an item, by its file.
+    """
     named = {Path(path).stem: key for path, key in keys.items()}
 
     def as_item(found: re.Match[str]) -> str:
@@ -158,7 +161,10 @@ def writing(what: str) -> Iterator[None]:
 
 
 def open_named(project: Path, notify: Notify, command: Command | None = None) -> Codebase:
-    """Open the files for `command` or Python's oracle, run nothing, name those left out. Raises ProjectError."""
+    """Open the project's files and name those left out. Nothing of it runs. Raises ProjectError.
+
+    `command`: which tests it, where that is not Python's own oracle.
+    """
     codebase = open_codebase(project, languages=command.languages if command is not None else (PYTHON,))
     _say("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
     return codebase

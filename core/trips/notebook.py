@@ -65,7 +65,10 @@ def written_notebook(file: str) -> WrittenNotebooks:
 
 
 class NotebookTrip(InFile):
-    """x is a cell, below those before it in its file, y its description, sim that it shows, leaves, prints the same."""
+    """x is a cell, y its description, sim is that it shows, leaves and prints what the original does.
+
+    Its file holds the cells before it, which models see and which run before it.
+    """
 
     uninformative = ""
 
@@ -129,7 +132,10 @@ def check_notebook(settings: RunSettings) -> None:
 
 
 def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read the notebooks, write them as a project and run their cells; `project` is not used. Raises UserError."""
+    """Read the notebooks, write them as a project and run their cells. Raises UserError.
+
+    `project` is passed over: the settings name the file, and the project is written from it.
+    """
     report("reading cells", 0, 1)
     check_notebook(settings)
     written = written_notebook(settings.benchmark.file or "")

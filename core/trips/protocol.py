@@ -76,7 +76,10 @@ def passing(rows: Iterable[SampleRow]) -> list[bool]:
 
 
 class Trip(Protocol):
-    """One method on one opened source, pure but `items` and `judge`; bodies here are what most methods do."""
+    """One method on one opened source. All of it is pure but `items` and `judge`.
+
+    What has a body here is what most methods do: a trip says only what it does otherwise.
+    """
 
     settings: RunSettings
 
@@ -89,11 +92,17 @@ class Trip(Protocol):
 
     @property
     def available(self) -> int | None:
-        """Return how many items there are, with those to be dropped, once `items` has yielded; None: unknown."""
+        """Return how many items there are to draw from, those that will be dropped too; None where nobody knows.
+
+        It is right once `items` has yielded or ended.
+        """
         return None
 
     def select(self, path: str, span: Span) -> Item:
-        """Return the item around code that a person selected, admitted or not. Raises UserError, ProjectError."""
+        """Return the item around code that a person selected, admitted or with its reason.
+
+        Asked where the kind's source says that code can be selected. Raises UserError, ProjectError.
+        """
         raise Bug("No code can be selected for this method.")
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
@@ -118,7 +127,10 @@ class Trip(Protocol):
         return None
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
-        """Return a person's words as a step, after all descriptions that there are or the run may still make."""
+        """Return a person's words as a step: after every description there is, and those the run may still make.
+
+        Asked where the kind says that its items are describable.
+        """
         raise Bug("Nobody can describe an item of this method.")
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
@@ -156,7 +168,10 @@ NOTHING_TESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 @dataclass(frozen=True)
 class Opened:
-    """A project opened for one task; a copy with other settings is the same source, for other models, opened once."""
+    """A project opened for one task.
+
+    A copy with other settings (`dataclasses.replace`) is the same source for other models: nothing is opened again.
+    """
 
     make_trip: Callable[[RunSettings], Trip]  # makes the trip for settings; a trip serves one run
     settings: RunSettings  # those asked for, with what the project decides filled in: they open the same thing again
@@ -185,7 +200,10 @@ class Opener(Protocol):
 
 
 def check_source(settings: RunSettings) -> None:
-    """Refuse a bad file of items or bad words of prompts before anything is loaded or runs. Raises UserError."""
+    """Refuse a bad file of items, or words of prompts that lack something, before anything is loaded or runs.
+
+    Raises UserError.
+    """
     if settings.prompts:
         words_of(settings.task, settings.prompts)
     if checks := task(settings.task).checks:

@@ -79,7 +79,10 @@ class SynthesisTrip(InFile):
         return selected_item(self.judged, path, span)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when regions are few (Sec. 4.2 asks for 80), or most were drawn. Raises ProjectError: none."""
+        """Say when too few regions were admitted, or too large a share drawn. Raises ProjectError when there is none.
+
+        Sec. 4.2: the paper sets aside projects with fewer than 80 regions.
+        """
         if wanted and not self._regions:
             least, most = self._region.min_characters, self._region.max_characters
             raise ProjectError(

@@ -131,7 +131,10 @@ class Program:
         return next((row.passes for row in self.rows if row.passes is not None), None)
 
     def similar(self, threshold: float) -> bool | None:
-        """Return whether it means the directive; not without code, or with empty summaries. None before any."""
+        """Return whether it is taken to mean the directive; None before it is summarised.
+
+        A program without code, and one whose summaries say nothing, do not mean it.
+        """
         if not self.summaries and self.rows[0].text.strip():
             return None
         return self.cosine is not None and self.cosine >= threshold

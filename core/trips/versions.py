@@ -154,7 +154,10 @@ def _made(program: Program, wanted: Wanted, change: str, start: int) -> Rewritte
 
 
 class Versions:
-    """`Rewriting` for several threads, remembered, of large files in a process of its own; close it in the end."""
+    """`Rewriting` for several threads, in a process of its own where files are large; what it made is remembered.
+
+    Close it in the end.
+    """
 
     def __init__(self, files: Mapping[str, SourceFile]) -> None:
         self._here = Rewriting(files)

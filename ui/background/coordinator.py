@@ -146,7 +146,10 @@ class Coordinator(QObject):
 
 
 def _drain(events: deque[Event]) -> list[Event]:
-    """Take what waits, texts of one sample joined, but not over other events: a sample that is stored ends its text."""
+    """Take what waits; texts of one sample become one, however many others are written at the same time.
+
+    They are not joined over an event of another kind: a sample that is stored ends its text.
+    """
     batch: list[Event] = []
     texts: dict[TextStreamed, int] = {}
     while events:

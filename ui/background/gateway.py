@@ -125,7 +125,10 @@ class Gateway(QObject):
         self._waiting[key] = executor.submit(self._run, key, self._ask(key, on_result, on_error), work)
 
     def carry_out(self, work: Callable[[], T], on_result: Callable[[T], None], lane: str) -> Future[None]:
-        """Run `work` in a lane come what may, also at close; no later request drops it. `failed` reports an error."""
+        """Run `work` in a lane come what may: no later request drops it, and closing waits for it.
+
+        An error is reported by `failed`.
+        """
         key = f"carry out {self._turn + 1}"
         return self._lane(lane).submit(self._run, key, self._ask(key, on_result, None), work)
 

@@ -67,7 +67,10 @@ class TraceSide(QWidget):
         column(head, body, owner=self)
 
     def show_item(self, run: RunRow, item: ItemRow, passing: bool | None = None) -> None:
-        """Show an item's head; `show_samples` follows. `passing`: whether to choose a pass or a failure, or either."""
+        """Show an item's head at once; `show_samples` follows when they are read.
+
+        `passing`: whether to choose a reconstruction that passes, or one that does not; None leaves it open.
+        """
         self._passing = passing
         self.title.setText(f"R{run_words(run)[1:]}")
         if self._item is None or item.id != self._item.id:

@@ -45,7 +45,10 @@ def lexer_for(path: str) -> Lexer:
 
 
 def tokenise(text: str, path: str, rest: float = 0.0) -> list[list[TokenSpan]]:
-    """Return the tokens of each line, white space left out; `rest`: seconds that a background thread stands back."""
+    """Return the tokens of each line of `text`, whose line ends are `\\n`; white space left out.
+
+    `rest`: seconds that a background thread stands back now and then.
+    """
     lines: list[list[TokenSpan]] = [[]]
     column = 0
     for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):

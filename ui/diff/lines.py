@@ -64,7 +64,10 @@ def indents(texts: Sequence[str]) -> list[str]:
 
 
 def lost_indentation(text: str) -> str:
-    """Return the indentation that the first line lacks: sure for several statements, judged by its end for one."""
+    """Return the indentation that the first line lacks; empty where it lacks none.
+
+    It is certain for several statements, and judged by the first line's end for a single one.
+    """
     lines = split(text).texts
     if len(lines) < 2 or lines[0][:1].isspace():
         return ""

@@ -155,7 +155,11 @@ def align(left: Sequence[str], right: Sequence[str]) -> list[tuple[bool, range, 
 
 
 def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
-    """Return a block's rows in order; similar lines share one (up to `CELLS` pairs), and so does what lies between."""
+    """Return rows for one block, in order on both sides.
+
+    Similar lines share a row (in blocks of up to `CELLS` pairs). What is left over between them shares rows
+    too, so that blocks stay short.
+    """
     anchors = _best(_similarity(left, right)) if 0 < len(left) * len(right) <= CELLS else []
     pairs: list[Pair] = []
     i = j = 0
@@ -335,7 +339,10 @@ class EditDiff:
 
 
 def compare_edit(old: str, new: str, predicted: str) -> EditDiff:
-    """Align both other texts with the new one, and with each other between; white space at ends does not count."""
+    """Align both other texts with the new one; what stands between two of its lines is aligned with each other.
+
+    White space at line ends and a last line break count for nothing, as in the exact match.
+    """
     # A model seldom ends its answer as the file does.
     old, new, predicted = (text.removesuffix("\n") for text in (old, new, predicted))
     edit, answer = compare(old, new, python=False), compare(new, predicted, python=False)

@@ -99,7 +99,10 @@ class DiffView(QWidget):
     def show_pair(
         self, original: str, candidate: str, title: str, path: str, first_line: int = 1, description: str = ""
     ) -> None:
-        """Compare two texts, the original from the file's `first_line`; the same again keep their scroll position."""
+        """Compare two texts; the same ones again stay as they are, with their scroll position.
+
+        `first_line`: the file's line at which the original starts.
+        """
         shown = original, candidate, title, path, first_line, description
         # A run that goes on shows the same pair a few times a second: the place that somebody reads must stay.
         if shown != self._shown:

@@ -93,7 +93,10 @@ class Cells(QWidget):
             self._fit(self.table)
 
     def _fit(self, view: QTableView) -> None:
-        """Fit columns to their words; in less room shorten words, then headings. A table's last takes what is left."""
+        """Make columns as wide as their words; in less room shorten first words, then headings: their tips have them.
+
+        The last column of a table takes what room is left over.
+        """
         header, figure = view.horizontalHeader(), self._figure
         cells = [view.sizeHintForColumn(at) + SPACE for at in range(header.count())]
         wide = [min(WIDEST, max(cell, header.sectionSizeHint(at) + SPACE)) for at, cell in enumerate(cells)]

@@ -103,7 +103,10 @@ class LabelActions:
         return self.clean if slot == CLEAN else self.modes[slot - 1] if slot <= len(self.modes) else None
 
     def name_modes(self, taxonomy: Taxonomy, *, clean: bool) -> dict[int, ErrorMode]:
-        """Call the slots after the modes in them, hide others; return modes by slot. `clean`: nothing may be wrong."""
+        """Call the slots after the modes in them, hide the others; gives the modes by slot.
+
+        `clean`: whether something may have nothing wrong.
+        """
         slots = placed(taxonomy)
         if not clean:
             slots.pop(CLEAN, None)

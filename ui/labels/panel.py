@@ -70,7 +70,10 @@ class Opinions(QWidget):
     def show_labels(
         self, held: Sequence[LabelRow], decided: LabelRow | None, keys: Sequence[str], name_of: NameOf, *, blind: bool
     ) -> None:
-        """Show these in cards that are used again, none for an empty list; `blind` leaves out who and when."""
+        """Show these; an empty list hides the cards. `blind` leaves out who gave them, and when.
+
+        Cards are used again, so that a step to the next sample is quick.
+        """
         for place in range(len(self.cards), len(held)):
             self.cards.append(OpinionCard(partial(self.accepted.emit, place)))
             self._grid.addWidget(self.cards[place], place // ACROSS, place % ACROSS)

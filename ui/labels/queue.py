@@ -145,7 +145,10 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class LabelRequest:
-    """A label asked for, with the run its sample was shown in; without `mode` and note, one that is taken back."""
+    """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it.
+
+    `mode` as in LabelRow: none, one or several ids; without mode and note a label is taken back.
+    """
 
     run_id: int
     sample_id: int

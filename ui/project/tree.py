@@ -25,7 +25,10 @@ LARGEST = 20  # files that are looked into for where to begin: of a whole projec
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A line of the tree; `note`: why it is never sampled; `name`: of a file that was written for a run."""
+    """One line of the tree. `note` says why it is never sampled; empty for code.
+
+    `name`: of a file that was written for a run, which stands in no folder that anybody knows.
+    """
 
     path: str
     note: str = ""

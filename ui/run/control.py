@@ -80,7 +80,10 @@ class RunControl(QObject):
         self.adopted.emit(settings)
 
     def look_at(self, project: Path | None) -> None:
-        """Take up what this project's file sets, dropping another's; without one, as many items as its last run."""
+        """Take up what this project's own file sets; what another one's file has set holds no longer.
+
+        Without a file as many items are drawn as this project's last run was to have, whatever another one has.
+        """
         if project is None or project == self._project:
             return
         first, self._project = self._project is None, project

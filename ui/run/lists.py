@@ -160,7 +160,10 @@ WHOLE = ("Task", "Status", "Done", "Score", "Lift", "n")  # columns as wide as w
 
 
 class RunsDialog(QDialog):
-    """The runs of a database and what can be done with them; deleted ones are listed apart until brought back."""
+    """The runs of a database, and what can be done with them.
+
+    A deleted run stays in the database and is listed under "Deleted" until it is brought back.
+    """
 
     opened = Signal(int)  # run
     resumed = Signal(int)  # run

@@ -96,7 +96,10 @@ def say_in_place(
 
 
 class NoticeBar(QFrame):
-    """A bar with the newest notice of the project looked at, older ones a click away; others' wait for theirs."""
+    """Shows the newest notice of the project that is looked at; older ones are a click away.
+
+    Notices of another project are kept until that one is looked at again.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -372,7 +375,10 @@ class StatusLine(QWidget):
         self._show_status()
 
     def show_state(self, state: RunState, own: int | None = None, elsewhere: str = "") -> None:
-        """Show whether this window's run, `own`, goes, waits or ends; `elsewhere`: its database, if not on show."""
+        """Show whether this window's run goes, waits or ends.
+
+        `own` is its id, once it has one; `elsewhere` names its database where that is not the one on show.
+        """
         self._state, self._own, self._elsewhere = state, own, elsewhere
         if state is RunState.IDLE:
             self._progress = None

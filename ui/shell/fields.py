@@ -236,7 +236,10 @@ class ChoiceBox(QWidget):
 
 
 def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: str) -> Path | None:
-    """Ask where to write, with `.ending` unless another was typed; None if given up, or a database stands there."""
+    """Ask where to write; return that with `.ending` unless another was typed, or None if the user thinks better of it.
+
+    None, too, where a database stands, which the dialog would have offered to replace: that is said.
+    """
     chosen, _ = QFileDialog.getSaveFileName(parent, title, proposed, kinds)
     if not chosen:
         return None

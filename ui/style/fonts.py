@@ -112,7 +112,10 @@ def elided_path(metrics: QFontMetrics, path: str, room: int) -> str:
 
 
 def fit_columns(header: QHeaderView, room: int, name: int, widths: Mapping[int, int], least: int) -> None:
-    """Show, in order, the whole columns beside a name that there is room for beyond its `least`; give it the rest."""
+    """Show beside a name the whole columns that there is room for, in their order, and give the name the rest.
+
+    `least`: what the name has before any of them.
+    """
     full = False
     for section, width in widths.items():
         full = full or room - width < least

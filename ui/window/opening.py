@@ -157,7 +157,10 @@ class Opening(QObject):
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def open_project(self, root: Path) -> None:
-        """Open a project folder, or the one that a file or folder of items stands for, with its newest run."""
+        """Open a project folder, with its newest run if the database has one.
+
+        A file of problems or cells stands for the folder that is generated from it, and so may a folder of notebooks.
+        """
         root = root.expanduser().absolute()
         if root.is_file() or has_notebooks(root):
             self._gateway.submit("generated", partial(_generated, root), self._open_folder)
@@ -199,7 +202,10 @@ class Opening(QObject):
 
 
 def _generated(file: Path) -> Path:
-    """Return the project's folder that a file stands for, its reader loaded only now. Raises ProjectError."""
+    """Return the folder of the project that a file stands for. Raises ProjectError.
+
+    Loaded when it is first asked: it reads and writes whole benchmarks.
+    """
     from rtc_inspector.core.trips.files import project_for
 
     root = project_for(file)

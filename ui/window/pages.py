@@ -163,7 +163,10 @@ class Comparing(RunsPage):
 
 
 def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:
-    """Return the runs to offer: those compared just now, else the one on show, or the newest, and one to go with it."""
+    """Return the runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
+
+    Where none can, the newest two that can stand beside each other.
+    """
     if len(compared) > 1 and {run.id for run in runs}.issuperset(compared):
         return tuple(compared)
     for run in [current, *reversed(runs)]:

@@ -59,7 +59,10 @@ def _split_check(problem: Problem) -> Split:
 
 
 def _bodies(source: str, statements: Sequence[ast.stmt], names: set[str]) -> Iterator[str]:
-    """Yield a body a check, with the statements above that are none; `names`: the program's, and of what it gave."""
+    """Yield one body a check, with the statements above it that are no check.
+
+    `names` are those of the program; a name that is assigned from what it gave counts as one too.
+    """
     lines = source.split("\n")
     above: list[str] = []
     meaning = set(names)

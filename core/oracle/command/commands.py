@@ -168,7 +168,10 @@ _LINTERS = re.compile(r"\b(eslint|prettier|standard|xo|tsd|biome|oxlint|size-lim
 
 
 def _script(root: Path, name: str, depth: int = 5) -> str:
-    """Return what a script of package.json builds and tests, scripts it calls written out and linters left out."""
+    """Return what a script of package.json builds and tests, other scripts that it calls written out.
+
+    Linters and checks of types or sizes are no tests of what code does: beside a runner they are left out.
+    """
     try:
         scripts = json.loads((root / "package.json").read_text(encoding="utf-8")).get("scripts") or {}
     except (OSError, ValueError, AttributeError) as error:

@@ -212,6 +212,9 @@ _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def passed_count(out: str, err: str) -> int | None:
-    """Return how many tests passed by what the runner printed, its parts added up; None where it prints no number."""
+    """Return how many tests passed, by what the runner printed; None where it prints no such number.
+
+    Runners may print one for each part, as cargo does, and tests beside files: all of them are added up.
+    """
     found = [next(filter(None, each)) for each in _PASSED.findall(_COLOURS.sub("", f"{out}\n{err}"))]
     return sum(map(int, found)) if found else None

@@ -275,7 +275,10 @@ class Plain:
         return True
 
     def _forget(self, tests: list[str], change: dict[str, Any]) -> bool:
-        """Drop the program and its tests; return whether nothing of it, which its functions need, could still run."""
+        """Drop the program and its tests; return whether nothing is left of it that could run.
+
+        Each function has the names of its module, whatever else holds it: they are gone when what was put there is.
+        """
         package, name = _module_of(change)
         program = sys.modules.pop(package + "." + name, None)
         vars(sys.modules[package]).pop(name, None)
@@ -296,7 +299,10 @@ class Plain:
         return left() is None
 
     def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool], watch: Watch | None) -> int:
-        """Run the tests and report them; return the status to end with. `watch`: over the tests' own modules."""
+        """Run the tests and report them; return the status that this is to end with.
+
+        `watch`: over the tests' own modules, which a program that can only compute has no name for.
+        """
         calls = _Calls(send, request, self._root)
         try:
             for file in files_of(request["tests"]):

@@ -96,7 +96,10 @@ def locate(
 
 
 def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> None:
-    """Swap the code of the function around the lines of `request`. Raises Refusal, SyntaxError, nothing changed."""
+    """Swap the code of the function around the request's lines. Raises Refusal, SyntaxError; then nothing is changed.
+
+    `request`: as for `locate`, and text.
+    """
     node, around, live = locate(functions, outline, request)
     new = _compiled(outline, request["text"], node, around, live[0].__code__)
     for function in live:

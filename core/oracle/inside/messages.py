@@ -67,7 +67,10 @@ HARNESS = ("rtc_recording.py", "rtc_cells.py")
 
 
 def arranged(text: str, root: str, limit: int) -> str:
-    """Put a native traceback's last exception first, then frames below `root`, cut at `limit`; other text stays."""
+    """Put the exception of a native traceback first, then the frames in files below `root`; any other text stays.
+
+    The last exception leads and those behind it follow. What is beyond `limit` characters is cut, and said.
+    """
     if not text.lstrip("\n").startswith(HEADER):
         return shorten(relative(text, root), limit)
     parts, links = _parts(text.strip("\n").split("\n"))

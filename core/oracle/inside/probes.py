@@ -155,7 +155,10 @@ def _connected(code: CodeType, recorders: dict[str, Any]) -> CodeType:
 
 
 class Collector:
-    """A pytest plugin that gives each test its lines; fixtures that outlive a test count for all that use them."""
+    """A pytest plugin that gives each test its lines.
+
+    The set-up of a fixture that outlives one test counts for every test that uses it.
+    """
 
     def __init__(self, root: str) -> None:
         """`root`: of the project. Lines outside tests, and module level lines at any time, count as run at import."""

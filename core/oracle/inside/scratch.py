@@ -46,7 +46,10 @@ class Scratch:
 
 
 def remove(folder: str, name: str) -> None:
-    """Delete an entry of `folder`, locked or deep: folders in it move up first, so that no path grows long."""
+    """Delete an entry of `folder`, however deep it goes and whatever its maker locked.
+
+    Folders within it are moved up before they are emptied, so that no path grows long and nothing recurses.
+    """
     pending = [os.path.join(folder, name)]
     while pending:
         path = pending.pop()

@@ -133,7 +133,10 @@ class _Found:
 
 
 def _is_fixed(function: Function) -> bool:
-    """Return whether a comparison gives one constant or never looks: `return True`, but not behind a check of class."""
+    """Return whether a comparison gives one constant, or never looks at what it is to compare.
+
+    `def __eq__(self, other): return True` does; one that returns False for other classes and else True does not.
+    """
     arguments, body = function
     given = [*getattr(arguments, "posonlyargs", ()), *arguments.args]
     subject = given[-1] if given else arguments.vararg
@@ -196,7 +199,10 @@ _ASKED = {
 
 
 def _mirrors(node: ast.expr, own: str, other: str, asked: tuple[Any, ...], strict: bool) -> bool:
-    """Return whether it compares the same parts of both, `strict` all, by the comparisons `asked`, and nothing else."""
+    """Return whether it compares parts of both objects, the same of each, and nothing else.
+
+    `asked`: the comparisons that it may make; `strict`: all parts must hold, not one of them.
+    """
     if isinstance(node, ast.BoolOp):
         every = isinstance(node.op, ast.And)
         parts = [part for part in node.values if not (every and _is_check(part, other))]
@@ -225,7 +231,10 @@ def _dump(node: ast.expr, names: dict[str, str]) -> str:
 
 
 def _hands_on(node: ast.expr, own: str, key: str) -> bool:
-    """Return whether it is `key in self.part`, `key.lower()` maybe, or `super().__contains__(key)`."""
+    """Return whether it is `key in self.part`, or `super().__contains__(key)`.
+
+    A method of the key may be asked before: `key.lower() in self.part`.
+    """
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
         where = node.comparators[0]
         return _reads(node.left, key) and isinstance(where, ast.Attribute) and getattr(where.value, "id", "") == own

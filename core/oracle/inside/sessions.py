@@ -200,7 +200,10 @@ class Closing:
 
 
 class Imported:
-    """A plugin that reports the project's files imported before collection, and what tests import beside those."""
+    """A plugin that reports the project's files which are imported before any collection, and what tests import.
+
+    The latter are neither the project's nor a plugin's, for pytest rewrites those on import.
+    """
 
     def __init__(self, root: str, send: Send | None = None) -> None:
         """`root`: of the project. What is imported by now does not count as imported by tests."""
@@ -340,7 +343,10 @@ class Collected(Configured):
             self._items.setdefault(item.nodeid, []).append(item)
 
     def refusal(self, request: dict[str, Any]) -> str:
-        """Return why a fresh import must judge, empty when it need not; the original is parsed once for all."""
+        """Return why a fresh import must judge, before anything is forked; empty when it need not.
+
+        The original is parsed once for all its candidates.
+        """
         if not request.get("changes"):
             return ""
         try:

@@ -45,7 +45,10 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         self._known: dict[str, str] = {}
 
     def place(self, path: str, text: bytes, code: CodeType | None = None, module: str = "") -> None:
-        """Have `path` read as `text` from now on; `module`: its name, where that is known to lead to no link."""
+        """Have `path` read as `text` from now on, for imports and in tracebacks.
+
+        `module`: its name, where `path` is known to hold no link and to be what that name leads to.
+        """
         real = path if module else os.path.realpath(path)
         self._texts[real], self._codes[real] = text, code
         self._known[module] = path

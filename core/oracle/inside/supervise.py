@@ -120,7 +120,11 @@ class Supervisor:
             self._clear(child)
 
     def share(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any] | None:
-        """Have a child that goes on judge this: its answer counts, and that time was up. None: one of its own must."""
+        """Have a child judge this that goes on to the next request; None where one of its own must.
+
+        What such a child runs can do nothing but compute. What it answers counts, and that time was up; where it ends
+        in any other way, the request is run again by itself.
+        """
         if self._shared is None:
             self._shared = _Child(body)
         watch = _Watch(request, listen, self._shared, shared=True)
@@ -150,7 +154,10 @@ class Supervisor:
 
 
 class _Watch:
-    """A request's deadlines and frames, and the child's end; `answer`: of a shared child, negative: not for it."""
+    """One request's deadlines and frames, and how the child came to an end or waits for the next.
+
+    `answer`: the status with which a shared child answered; negative: the request is not for it.
+    """
 
     def __init__(self, request: dict[str, Any], listen: Listener, child: _Child, *, shared: bool = False) -> None:
         self.answer: int | None = None

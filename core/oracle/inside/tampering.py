@@ -246,7 +246,10 @@ def _threads() -> int:
 
 
 def _outlive(threads: int, idle: int) -> bool:
-    """Return whether more of them run than did, after a moment to end; `idle`: in a pool, where more may wait."""
+    """Return whether more of them run than did, after a moment in which those that are about to end may do so.
+
+    `idle`: how many of those waited for work in a pool, as further ones may.
+    """
     give_up = time.monotonic() + GRACE
     while (more := _threads() - threads) > 0:
         if time.monotonic() > give_up:
@@ -268,7 +271,10 @@ def hide() -> None:
 
 
 class Watch:
-    """A memory of the tests' modules and classes, and of modules these name, as they were before their first test."""
+    """Remembers the tests' own modules and classes, and modules that these name: what they use must stay what it was.
+
+    Each is taken as it was before the first of its tests: what a class sets up for its tests is set up once a stage.
+    """
 
     def __init__(self, root: str) -> None:
         """`root`: of the project, whose modules may do as they like where tests only import them."""

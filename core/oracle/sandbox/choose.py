@@ -23,7 +23,10 @@ PATIENCE = 30.0
 
 
 def self_check(sandbox: Sandbox) -> None:
-    """Read a host file from inside, as a run will: an engine elsewhere could not show it. Raises SandboxError."""
+    """Read a host file from inside, as a run will: an engine on another machine could not show it. Raises SandboxError.
+
+    Only for sandboxes that show the host's system folders: another image need not have `cat`.
+    """
     program = shutil.which("cat") or "/bin/cat"
     with tempfile.TemporaryDirectory(prefix="rtc-inspector-check-") as name:
         folder, word = Path(name).resolve(), uuid.uuid4().hex

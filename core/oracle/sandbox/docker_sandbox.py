@@ -354,7 +354,10 @@ def _not_built(base: Image | None, reason: str) -> SandboxError:
 
 
 def each_step(steps: Callable[[], Iterator[Step]], poll: Poll) -> Iterator[Step]:
-    """Yield the steps, taken in another thread that is let go of when they are given up. Raises what these raise."""
+    """Yield the steps, each taken in another thread; when they are given up, that is let go of at its next step.
+
+    Raises what taking them raises, and what `poll` raises.
+    """
     taken = result_of(in_thread(steps), poll)
     try:
         while (step := result_of(in_thread(partial(next, taken, None)), poll)) is not None:
@@ -617,7 +620,10 @@ class DockerSandbox:
         notice: Callable[[str], None] = lambda text: None,
         poll: Poll = no_poll,
     ) -> None:
-        """Find an engine, remove leftovers, provide `image` with `install` on top. Raises SandboxError."""
+        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError, and what `poll` raises.
+
+        `install`: what is put on top of `image`; `notice` hears of it, and `poll` can stop it.
+        """
         self._engine: Engine = find_engine()
         self._given, self._install, self._notice = image, install, notice
         self._system = host_system() if image is None else HostSystem((), ())

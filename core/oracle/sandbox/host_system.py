@@ -55,7 +55,10 @@ def host_system() -> HostSystem:
 
 
 def visible(readonly: Iterable[Path], system: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Return the paths to mount, as named and as resolved, parents first, none inside another. Raises SandboxError."""
+    """Return the paths to mount, parents first: as named and as resolved, without those inside another one.
+
+    `system`: what is mounted already. Raises SandboxError for a path that is missing or cannot be shown.
+    """
     wanted: set[Path] = set()
     for path in readonly:
         try:
