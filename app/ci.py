@@ -98,9 +98,6 @@ def _status(missed: Iterable[str]) -> int:
     return MISSED if said else 0
 
 
-# --------------------------------------------------------------------------- files
-
-
 def _write(options: argparse.Namespace, suites: Sequence[Xml.Element], summaries: Iterable[str]) -> None:
     if options.junit is not None:
         root = Xml.Element("testsuites", _counts(case for suite in suites for case in suite.iter("testcase")))
@@ -163,9 +160,6 @@ def _say(case: Xml.Element, what: str, message: str) -> None:
 def _plain(text: str) -> str:
     """Return a text without the characters that XML cannot hold."""
     return _NO_XML.sub("?", text)
-
-
-# --------------------------------------------------------------------------- summaries
 
 
 def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:

@@ -83,9 +83,6 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-variable", metavar="VAR", default="", help="environment variable with the server's key")
 
 
-# --------------------------------------------------------------------------- models
-
-
 def models_command(options: argparse.Namespace) -> int:
     """List GGUF files; those that cannot be used say why. With a server, list what that serves instead.
 
@@ -188,9 +185,6 @@ def _ask_server(options: argparse.Namespace) -> int:
     return 1 if any(each.error for each in trial.tried[:2]) else 0
 
 
-# --------------------------------------------------------------------------- what is done to model files
-
-
 def _fetch(names: Sequence[str], as_json: bool) -> int:
     """Download a model into the hub's cache and say where it is. Raises UserError."""
     if len(names) != 1:
@@ -255,9 +249,6 @@ def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, 
 
         language = named(oracle.language) if oracle.language else PYTHON
         return calibrate(entry.path, model, oracle, lambda text: None, report, heed, language=language)
-
-
-# --------------------------------------------------------------------------- doctor
 
 
 def doctor_command(options: argparse.Namespace) -> int:

@@ -185,9 +185,6 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
     return settings_for(options.project, options.task, given_settings(options), options.base)
 
 
-# --------------------------------------------------------------------------- our own files
-
-
 def default_database() -> Path:
     """Return the database used when none is named; its folder is made. Raises UserError when it cannot be."""
     folder = Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False))
@@ -211,9 +208,6 @@ def taxonomy_folder() -> Path:
 def error_file() -> Path:
     """Return the file that keeps the trace of the last error nobody expected; its folder need not exist."""
     return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"
-
-
-# --------------------------------------------------------------------------- the project's own file
 
 
 def heed_project_file(options: argparse.Namespace) -> None:
@@ -245,9 +239,6 @@ def settings_rows(options: argparse.Namespace, settings: RunSettings) -> Iterato
             value = value_of(settings, path)
             origin = "default" if value == value_of(usual, path) else "what is named"
             yield each.option, value, files.get(path, "command line") if path in given else origin
-
-
-# ---- the task a source is for
 
 
 def settings_for(

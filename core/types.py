@@ -171,9 +171,6 @@ class Estimate:
 NOTHING = Estimate()  # the score of nothing that was judged
 
 
-# --------------------------------------------------------------------------- problems of a benchmark
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem of a benchmark: what a person asked for, a program that does it, and its tests."""

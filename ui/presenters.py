@@ -168,9 +168,6 @@ def _offset(text: str, line: int) -> int:
     return at
 
 
-# ---- the trace
-
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """One sample in the tree of an item."""

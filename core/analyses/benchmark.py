@@ -70,9 +70,6 @@ def _system(name: str, run: RunRow, items: Sequence[ItemRow]) -> System:
     return System(name, run.id, run.scores, {item.key: item.measures for item in items}, model)
 
 
-# --------------------------------------------------------------------------- between models
-
-
 def ranking(systems: Sequence[System], measure: str) -> fig.Scatter:
     """Draw a point for each model: pass@1 against RTC or lift, both with their intervals over problems."""
     title = TITLES[measure]

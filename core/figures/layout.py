@@ -234,9 +234,6 @@ def _bounds(estimate: Estimate) -> Span | None:
     return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
 
 
-# ---- heat maps
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A cell of a heat map. `ink`: None where nothing is defined, which is grey."""
@@ -285,9 +282,6 @@ def _towards_better(axis: Axis, low: float, high: float, centre: float | None, v
     middle = (low + high) / 2 if centre is None else centre
     reach = max(high - middle, middle - low) or 1.0
     return max(-1.0, min(1.0, (value - middle) / reach)) * (-1 if axis.better == "down" else 1)
-
-
-# ---- ranges and ticks
 
 
 def spans(figure: Drawn) -> tuple[Span, Span]:

@@ -234,9 +234,6 @@ def _source(node: Node) -> str:
     return (text or b"").decode("utf-8", "replace")
 
 
-# ---- n-grams
-
-
 Gram = tuple[str, ...]
 ORDERS = (1, 2, 3, 4)
 SHARED = 50  # CrystalBLEU's k: how many of the most frequent n-grams do not count
@@ -245,9 +242,6 @@ _PLAIN_WEIGHT = 0.2  # of a token that is no keyword
 _EPSILON = 0.1  # in the place of no match of an order (smoothing method 1)
 MOST_NODES = 20_000
 MOST_LEVELS = 200  # nodes and nesting that are looked at
-
-
-# --------------------------------------------------------------------------- CrystalBLEU
 
 
 def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
@@ -275,9 +269,6 @@ def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> flo
     if not all(hits for hits, _ in matched):
         return 0.0
     return _geometric(matched, len(words), len(wanted))
-
-
-# --------------------------------------------------------------------------- CodeBLEU
 
 
 def codebleu(candidate: str, reference: str) -> dict[str, float]:

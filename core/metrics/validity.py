@@ -57,9 +57,6 @@ def shape(values: Sequence[float] | Floats) -> Shape:
     )
 
 
-# --------------------------------------------------------------------------- correlations
-
-
 @dataclass(frozen=True, slots=True)
 class Correlation:
     """A correlation with its p by the usual formula, which takes every candidate to be independent, and an interval."""
@@ -174,9 +171,6 @@ def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
     return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
 
 
-# --------------------------------------------------------------------------- AUC
-
-
 @dataclass(frozen=True)
 class Auc:
     """The chance that a passing candidate has a larger value than a failing one, ties counting half."""
@@ -254,8 +248,6 @@ def auc_difference_p(one: Auc, other: Auc) -> float:
         return 1.0 if abs(apart) < 1e-12 or not math.isfinite(error) else 0.0
     return 2 * float(stdtr(len(influence) - 1, -abs(apart) / error))
 
-
-# --------------------------------------------------------------------------- between systems
 
 Means = Mapping[Hashable, float]  # a system's value of a metric on each problem that it attempted
 
@@ -383,9 +375,6 @@ def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str,
             if value is not None:
                 found[name].append(value)
     return {name: _percentiles(values) for name, values in found.items() if len(values) >= PROBLEM_DRAWS / 2}
-
-
-# ---- thresholds
 
 
 Scored = tuple[float, bool]  # a value, and whether what it belongs to passed

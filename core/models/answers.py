@@ -200,9 +200,6 @@ def without_marks_around(text: str) -> str:
     return text if found == text.rstrip() else found
 
 
-# --------------------------------------------------------------------------- an answer as it comes
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The reasons to end an answer besides the model itself."""
@@ -310,9 +307,6 @@ def _open(before: str, body: str) -> bool:
     except SyntaxError:
         return False
     return False
-
-
-# --------------------------------------------------------------------------- an answer as a whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,6 @@ WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
 _CRASHES = JsonCache("llama-cpp-crashes", 20)  # builds of llama.cpp of which it is remembered whether they crash
 
 
-# --------------------------------------------------------------------------- the processor
-
-
 @dataclass(frozen=True, slots=True)
 class Processor:
     """A processor's name, and the features that the system lists for it."""
@@ -100,9 +97,6 @@ def rebuild_without_amx() -> str:
 
 def _rebuild() -> str:
     return f"{sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python"
-
-
-# --------------------------------------------------------------------------- GPUs
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +173,6 @@ def _libraries() -> Path | None:
     spec = find_spec("llama_cpp")
     places = list(spec.submodule_search_locations or ()) if spec else []
     return Path(places[0]) / "lib" if places else None
-
-
-# ---- memory
 
 
 COMPUTE = 256 << 20  # bytes that llama.cpp's working buffers and the worker itself take, about

@@ -185,9 +185,6 @@ def _tensor(cursor: _Cursor) -> tuple[int, int]:
     return elements, offset + elements // block * size
 
 
-# --------------------------------------------------------------------------- what it says of the model
-
-
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
     """One model as its header describes it; a multi-part model is one."""
@@ -338,8 +335,6 @@ def _kv_bytes(own: Mapping[str, Any]) -> int:
     return width * 2 * (sum(map(_whole, kv_heads)) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers)
 
 
-# --------------------------------------------------------------------------- tokens that are more than text
-
 UNKNOWN, CONTROL, ADDED = 2, 3, 4
 """Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""
 MARK = re.compile(r"<[|｜].+[|｜]>|</?(?:think|tool_call|tool_response)>")
@@ -431,9 +426,6 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
         return answer
     steps.append("joiner-dropped")
     return answer.replace(JOINER, "")
-
-
-# --------------------------------------------------------------------------- fingerprints
 
 
 _FINGERPRINTS = JsonCache("fingerprints", 500)

@@ -186,9 +186,6 @@ def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo
     )
 
 
-# --------------------------------------------------------------------------- the style `code`
-
-
 def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
     """Show the file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
     region = outline.region_lines
@@ -242,9 +239,6 @@ def _shot_parts(words: Wording) -> Iterator[tuple[Shot, tuple[str, str, str]]]:
     """Yield the worked examples, each with its region and the text before and after it."""
     for shot in words.shots:
         yield shot, (shot.before.strip("\n"), shot.region.strip("\n"), shot.after.strip("\n"))
-
-
-# --------------------------------------------------------------------------- what fits
 
 
 def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prompt:
@@ -301,8 +295,6 @@ def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str
     question = words.backward_in_place if layout == PAPER else words.backward
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
-
-# --------------------------------------------------------------------------- what is left of a file
 
 CUT = "..."  # stands, as a comment, for lines that were left out
 LARGE = 24  # lines from which on a compound statement is cut inside rather than dropped whole

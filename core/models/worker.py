@@ -263,9 +263,6 @@ class NativeModel:
         lib.llama_sampler_free(self._samplers.pop(sampler))
 
 
-# ---- embedding
-
-
 OWN_POOLING = -1
 NO_POOLING = 0
 MEAN_POOLING = 1
@@ -515,9 +512,6 @@ class Session:
                         "Choose a smaller context size or a smaller model, or close other programs.",
                     ) from None
                 streams //= 2
-
-
-# ---- the process
 
 
 class Worker:

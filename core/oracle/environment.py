@@ -451,9 +451,6 @@ def _named(lines: Sequence[str]) -> str:
     return ", ".join(lines[:NAMED]) + more
 
 
-# ------------------------------------------------------------------ other programs, ended by a stop
-
-
 def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
     """Run a program and return what it wrote to standard output; `patience`: the most seconds it may take.
 

@@ -162,9 +162,6 @@ def _mapping(finder: Path) -> Iterator[str]:
             yield from map(str, ast.literal_eval(value).values())
 
 
-# --------------------------------------------------------------------------- of an image
-
-
 def interpreter_of_image(sandbox: Sandbox, chosen: str | None) -> Interpreter:
     """Ask inside for `chosen`, a path or name there, else for the first Python on the image's own path.
 

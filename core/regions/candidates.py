@@ -158,9 +158,6 @@ def find_regions(
     return Found(tuple(weigh(regions)), tuple(problems))
 
 
-# --------------------------------------------------------------------------- of a selection
-
-
 def snap(file: SourceFile, span: Span) -> Region | None:
     """Return the smallest run of whole statements of one block that covers a selection, of whatever length.
 
@@ -205,9 +202,6 @@ def _covering(block: Block, wanted: Span, lines: Lines) -> Span | None:
 def _reach(span: Span, lines: Lines) -> Span:
     """Return a statement's whole lines: its indentation and a comment behind it select it too."""
     return Span(lines.bounds(lines.number(span.start))[0], lines.bounds(lines.number(span.end - 1))[1])
-
-
-# --------------------------------------------------------------------------- blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +288,6 @@ def _python_blocks(text: str) -> tuple[Block, ...] | None:
 
     enter(tree)
     return tuple(blocks)
-
-
-# ---- weights, and drawing without replacement
 
 
 def weigh(regions: Sequence[Region]) -> list[Region]:

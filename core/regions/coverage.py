@@ -98,9 +98,6 @@ class _Trace:
         return self._known[mask]
 
 
-# --------------------------------------------------------------------------- statements
-
-
 @dataclass(frozen=True, slots=True)
 class StatementMap:
     """Lines (1-based) seen as statements."""
@@ -154,7 +151,6 @@ def _strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
             yield node.lineno
 
 
-# --------------------------------------------------------------------------- kept for later
 # So that one can see later what a project that was sampled had to draw from.
 
 _COVERAGE = JsonCache("coverage", 50)  # maps; the oldest go first

@@ -313,9 +313,6 @@ def _versions(folders: Any) -> list[str]:
     return sorted(f"{name}=={version}" for name, version in found.items())
 
 
-# ---- elsewhere
-
-
 @dataclass(frozen=True)
 class Unpacked:
     """A bundle on this machine: its database, and the source's folder where it has one.

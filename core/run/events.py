@@ -139,9 +139,6 @@ Stored = ItemReady | SampleReady | VerdictReady | ScoresReady | MeasuresReady
 Event = RunStarted | Stored | Progress | TextStreamed | Notice | RunFinished
 
 
-# ---- pause, resume and stop
-
-
 class Control:
     """Shared by whoever asks and whoever works; thread-safe.
 

@@ -233,9 +233,6 @@ class Pace:
         return Progress("samples", self._done, self._total, eta, speed)
 
 
-# ---- opening
-
-
 class WhenNeeded:
     """A `Model` that is loaded only when something is asked of it."""
 

@@ -147,9 +147,6 @@ def _chosen(reader: Reader, run: RunRow, samples: int | None) -> dict[int, list[
     return found
 
 
-# ---- the models, where they are now
-
-
 def _require_recorded(parts: Parts, recorded: Mapping[str, Mapping[str, str]]) -> None:
     for role, model in (("forward", parts.forward), ("backward", parts.backward)):
         if model.info.sha256 != recorded[role]["sha256"]:

@@ -97,9 +97,6 @@ def _unread(path: Path, name: str) -> ProjectError:
     return ProjectError(f"{path.name} is of {name}, which is not read: {_UNREAD[name]}.", "Use HumanEval or MBPP.")
 
 
-# --------------------------------------------------------------------------- forms
-
-
 @dataclass(frozen=True, slots=True)
 class _Form:
     """One way to write problems down: known by `fields`, read by `read`, which raises BadLine."""
@@ -177,9 +174,6 @@ _ALL_FORMS = (
 )
 
 
-# --------------------------------------------------------------------------- fields
-
-
 def task_key(row: Row) -> str:
     """Return the problem's key, its `task_id`; MBPP has bare numbers, which get its name. Raises BadLine."""
     value = row.get("task_id")
@@ -195,9 +189,6 @@ def _tolerance(row: Row) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise BadLine("`atol` is not a number of at least 0")
     return float(value)
-
-
-# --------------------------------------------------------------------------- programs
 
 
 def _from_prompt(number: int, row: Row, prompt_name: str = "prompt", entry_name: str = "entry_point") -> Problem:

@@ -118,9 +118,6 @@ def _mostly_tests(inside: set[str], named: set[str]) -> bool:
     return bool(tests) and 3 * len(tests) >= len(others) and 2 * beside <= len(tests)
 
 
-# --------------------------------------------------------------------------- the project's configuration
-
-
 def _sections(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Yield a folder with its sections about pytest, in pytest's own order; the first four files hold nothing else."""
     for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"):

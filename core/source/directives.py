@@ -119,9 +119,6 @@ def _read_text(path: Path, name: str) -> Directives:
     return Directives(name, hashlib.sha256(data).hexdigest(), _some(path, found))
 
 
-# --------------------------------------------------------------------------- one line
-
-
 def _of_row(number: int, row: json_lines.Row) -> Directive:
     words = json_lines.text_of(row, FIELD).strip()
     if not words:

@@ -86,9 +86,6 @@ def _start(node: ast.stmt, lines: Lines) -> int:
     return lines.start(decorators[0]) - 1 if decorators else lines.start(node)
 
 
-# --------------------------------------------------------------------------- documented
-
-
 @dataclass(frozen=True, slots=True)
 class Documented:
     """A function or method with a docstring and a body below it."""

@@ -134,9 +134,6 @@ def _value(data: bytes) -> Any:
         return BadLine(f"is not JSON that can be read{deep}")
 
 
-# --------------------------------------------------------------------------- fields
-
-
 def text_of(row: Row, name: str, default: str | None = None) -> str:
     """Return a text with plain line ends. Raises BadLine."""
     value = row.get(name, default)

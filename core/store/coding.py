@@ -59,9 +59,6 @@ SAMPLE = (
 """Fields of a sample in columns of their own names; so is `text`."""
 
 
-# ---- back
-
-
 def frozen(kind: type[T], row: Row, **given: Any) -> T:
     """Return a frozen value whose fields are the row's columns of the same names, but for those that are `given`."""
     # `dataclasses.fields` makes a list anew for each of many rows

@@ -165,8 +165,6 @@ _BATCH = 512
 _dumped = partial(json.dumps, ensure_ascii=False)
 _STATUS = {"finished": "success", "running": "started", "failed": "error"}
 
-# --------------------------------------------------------------------------- Inspect
-
 
 def write_inspect(reader: Reader, run_id: int, file: Path) -> int:
     """Write Inspect's `.eval` log, whose samples are pieces of code that a model wrote; return their number."""
@@ -266,9 +264,6 @@ def _inspect_sample(row: Row, name: str, epoch: int) -> dict[str, Any]:
     }
 
 
-# --------------------------------------------------------------------------- lm-evaluation-harness
-
-
 def lm_eval_results(reader: Reader, run_id: int) -> dict[str, Any]:
     """Return a run's figures as lm-evaluation-harness writes its results: metrics and standard errors of one task."""
     run, kind = reader.run(run_id), task(reader.run(run_id).task)
@@ -307,9 +302,6 @@ def lm_eval_results(reader: Reader, run_id: int) -> dict[str, Any]:
         "model_source": "rtc-inspector",
         "lm_eval_version": None,
     }
-
-
-# --------------------------------------------------------------------------- Parquet
 
 
 def write_parquet(reader: Reader, run_id: int, file: Path) -> int:

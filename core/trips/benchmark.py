@@ -234,9 +234,6 @@ def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple
     return mask_name(source, name, mask), Span(start, end)
 
 
-# --------------------------------------------------------------------------- opening
-
-
 @dataclass(frozen=True)
 class WrittenBenchmark:
     """A benchmark and the generated project it was written as."""

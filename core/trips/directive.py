@@ -239,9 +239,6 @@ def file_problem(directive: Directive) -> Problem:
     return replace(problem, entry=_CANDIDATE, program=f"{problem.program.rstrip()}\n\n\n{_UNWRITTEN}\n")
 
 
-# --------------------------------------------------------------------------- opening
-
-
 @dataclass(frozen=True)
 class WrittenDirectives:
     """Directives, and the generated project they were written as."""

@@ -141,9 +141,6 @@ def _row(old: Cell | None, new: Cell | None, form: bool) -> DiffRow:
     return DiffRow(Kind.CHANGED, replace(old, marks=ours), replace(new, marks=theirs), form)
 
 
-# ---- which lines belong together
-
-
 def align(left: Sequence[str], right: Sequence[str]) -> list[tuple[bool, range, range]] | None:
     """Return blocks in order that cover both texts: whether equal, and the lines; None where the texts are too long."""
     counts = Counter(right)
@@ -208,9 +205,6 @@ def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-# ---- the tokens of one line
-
-
 def marks(left: str, right: str) -> tuple[Marks, Marks]:
     """Return the ranges that differ on either side; whole lines where the two have little in common."""
     ones, others = _TOKEN.findall(left), _TOKEN.findall(right)
@@ -246,9 +240,6 @@ def _ranges(tokens: list[str], spans: list[tuple[int, int]]) -> Marks:
             start = joined.pop()[0]
         joined.append((start, end))
     return tuple((offsets[start], offsets[end]) for start, end in joined)
-
-
-# ---- mere form
 
 
 class _Parsed:
@@ -481,8 +472,6 @@ def _cell(row: DiffRow, cell: Cell | None, side: int, first: int) -> PaneLine:
     labels, sign = (str(cell.number + first),), "≈" if row.same_tree else sign
     return PaneLine(row.kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
 
-
-# ---- edits
 
 OLD, NEW, PREDICTED = 0, 1, 2
 BAD, GOOD = 0, 1  # tones: the colours of what is taken away and of what is put in

@@ -71,9 +71,6 @@ class Command:
         return "v8" if _ON_NODE.search(self.run) else ""
 
 
-# ---- finding it
-
-
 def find_command(root: Path, settings: OracleSettings) -> Command | None:
     """Return how the project is tested by a command; None where Python's own oracle judges. Raises UserError."""
     languages = _languages(root, settings)

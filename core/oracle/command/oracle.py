@@ -584,9 +584,6 @@ def open_command_oracle(
     return CommandOracle(codebase, command, tools, interpreter, another, settings, notice)
 
 
-# ---- parts
-
-
 def _readable(reply: dict[str, Any], tree: str) -> dict[str, Any]:
     """Take the places of the sandbox out of what was printed and written."""
     taken = (f"file://{tree}/", f"{tree}/", f"{reply['folder']}/")

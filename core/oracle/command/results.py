@@ -20,9 +20,6 @@ def read_results(form: str, out: str, err: str, reports: Sequence[str]) -> tuple
     return tuple(replace(each, message=each.message[:_MOST]) for each in found)
 
 
-# ---- JUnit's XML
-
-
 def _junit(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
     for text in reports:
         try:
@@ -49,10 +46,8 @@ def _number(text: str) -> float:
         return 0.0
 
 
-# ---- the JSON of Jest and Vitest
-
-
 def _jest(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
+    """Read the JSON of Jest and Vitest."""
     for text in reports:
         try:
             files = json.loads(text)["testResults"]
@@ -66,9 +61,6 @@ def _jest(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
                     yield TestResult(f"{file['name']}::", "error", file.get("message") or "")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError("is not the JSON that Jest writes") from error
-
-
-# ---- go test -json
 
 
 def _go(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
@@ -87,13 +79,12 @@ def _go(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
             yield TestResult(f"{key[0]}::{key[1]}", outcome, message, float(event.get("Elapsed", 0)))
 
 
-# ---- TAP, with the subtests of Node and of tap
-
 _POINT = re.compile(r"(?P<indent> *)(?P<bad>not )?ok\b ?\d*(?: -)? ?(?P<name>.*?)(?P<opens> \{)?$")
 _DIRECTIVE = re.compile(r"\s+# (?P<word>SKIP|TODO|time=\S+)(?P<why>.*)$", re.IGNORECASE)
 
 
 def _tap(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
+    """Read TAP, with the subtests of Node and of tap."""
     pending: dict[int, list[TestResult]] = {}
     opened: list[tuple[int, TestResult]] = []
     blocks: list[str] | None = None
@@ -178,8 +169,6 @@ def _with_details(point: TestResult, block: Sequence[str]) -> TestResult:
     return replace(point, seconds=seconds, message=f"{head}\n{textwrap.indent(text.strip(), '  ')}")
 
 
-# ---- cargo's lines
-
 _CARGO = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<outcome>ok|FAILED|ignored)\b", re.MULTILINE)
 _CARGO_SAID = re.compile(
     r"^---- (?P<name>.+?) stdout ----\n(?P<text>.*?)(?=^---- |^failures:|\Z)", re.MULTILINE | re.DOTALL
@@ -201,7 +190,6 @@ _READERS: Mapping[str, Callable[[str, str, Sequence[str]], Iterator[TestResult]]
     "cargo": _cargo,
 }
 
-# ---- what runners print in the end
 
 _PASSED = re.compile(
     r"^[#\s]*pass(?:ed|ing)?:?\s+(\d+)\b|\b(\d+) (?:tests? )?pass(?:ed|ing)?\b"
