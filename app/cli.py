@@ -1,7 +1,9 @@
 """The command line: `rtc-inspector`. Parses, calls one command, turns errors into two clear lines."""
 
 import argparse
+import atexit
 import codecs
+import gc
 import io
 import json
 import os
@@ -96,6 +98,7 @@ def _open_last(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
+    atexit.register(gc.freeze)  # else all that was imported is looked through once more for nothing
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

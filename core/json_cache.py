@@ -41,8 +41,9 @@ class JsonCache:
             # Written aside and renamed: two windows may save the same key, and one may be killed in the middle.
             handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
             try:
-                with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=1) as file:
-                    json.dump(value, file)
+                with os.fdopen(handle, "wb") as file:
+                    # In one piece: `json.dump` does without the encoder in C, and takes ten times as long.
+                    file.write(gzip.compress(json.dumps(value).encode(), compresslevel=1))
                 Path(name).replace(self._file(key))
             finally:
                 Path(name).unlink(missing_ok=True)
