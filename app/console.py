@@ -151,6 +151,8 @@ def _cells(score: Estimate, signed: bool = False) -> tuple[str, str]:
     return value, interval.removesuffix(")")
 
 
+# --------------------------------------------------------------------------- events as JSON lines
+
 _NAMES = {
     RunStarted: "run-started",
     ItemReady: "item",

@@ -317,6 +317,9 @@ def by_directive(written: Written) -> fig.Table:
     )
 
 
+# ---- ROC, threshold, averaging
+
+
 FEWEST = 10  # failures, and passes, below which no threshold is chosen
 
 

@@ -418,6 +418,9 @@ def caveats(comparison: Comparison) -> list[str]:
     return [sentence for sentence in (leftovers(comparison), cautions(comparison)) if sentence]
 
 
+# ---- rows for programs
+
+
 Row = dict[str, Any]
 
 

@@ -234,6 +234,9 @@ def _source(node: Node) -> str:
     return (text or b"").decode("utf-8", "replace")
 
 
+# ---- n-grams
+
+
 Gram = tuple[str, ...]
 ORDERS = (1, 2, 3, 4)
 SHARED = 50  # CrystalBLEU's k: how many of the most frequent n-grams do not count

@@ -99,6 +99,9 @@ CODE_METRICS: Mapping[str, Callable[[str, str], float]] = {
 """What is scored of all code as it is made, by name."""
 
 
+# ---- syntax trees of Python
+
+
 _INDENT = re.compile(r"(?:\r\n|\r|\n)([ \t]*)(?=[^ \t\r\n#])")
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"\"\"\"|\'\'\'|:\s+[rR]?[\"\']")

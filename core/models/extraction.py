@@ -363,6 +363,8 @@ def _source(text: str, body: Sequence[Statement], language: Language) -> str:
     return (" " * len(before) if before.strip() else before) + text[start:end]
 
 
+# --------------------------------------------------------------------------- edits
+
 _NEW_LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
 
 
@@ -409,6 +411,8 @@ def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> l
     steps.append("reindented")
     return [missing + line if line.strip() else line for line in lines]
 
+
+# --------------------------------------------------------------------------- code blocks
 
 _RUN = re.compile(r"`{3,}|~{3,}")
 _LEAD = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?")
@@ -577,6 +581,8 @@ def _ends(text: str, inner: int, mark: str) -> Iterator[_End]:
             yield _End(at + len(line.rstrip()) - (len(bare) - len(bare.rstrip("`"))), end, "glued")
         at = end + 1
 
+
+# --------------------------------------------------------------------------- indentation
 
 _STRING_TOKENS = {tokenize.STRING} | {
     getattr(tokenize, name) for name in ("FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)

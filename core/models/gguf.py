@@ -335,6 +335,8 @@ def _kv_bytes(own: Mapping[str, Any]) -> int:
     return width * 2 * (sum(map(_whole, kv_heads)) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers)
 
 
+# --------------------------------------------------------------------------- tokens that are more than text
+
 UNKNOWN, CONTROL, ADDED = 2, 3, 4
 """Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""
 MARK = re.compile(r"<[|｜].+[|｜]>|</?(?:think|tool_call|tool_response)>")
@@ -426,6 +428,9 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
         return answer
     steps.append("joiner-dropped")
     return answer.replace(JOINER, "")
+
+
+# --------------------------------------------------------------------------- fingerprints
 
 
 _FINGERPRINTS = JsonCache("fingerprints", 500)

@@ -26,6 +26,9 @@ def encode(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
+# ---- the process
+
+
 ENDED = "ended"  # event put into the inbox when the process closed its pipe
 START_GRACE = 60.0  # seconds more that the first sign of life may take: libraries are loaded before it
 FAULTS = {"SIGSEGV", "SIGILL", "SIGBUS", "SIGFPE", "SIGABRT"}

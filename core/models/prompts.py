@@ -296,6 +296,8 @@ def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
+# --------------------------------------------------------------------------- what is left of a file
+
 CUT = "..."  # stands, as a comment, for lines that were left out
 LARGE = 24  # lines from which on a compound statement is cut inside rather than dropped whole
 LEAST_TELLING = 12  # characters from which on a line tells its place in a file

@@ -17,6 +17,9 @@ from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.settings.setting import described, read_back
 from rtc_inspector.resources import text as resource_text
 
+# --------------------------- what calibrating found
+
+
 _CALIBRATIONS = JsonCache("calibrations", 500)  # of so many models; those that were not used for longest go first
 SET_VERSION = 1  # goes up with every change of the functions in `resources/calibration`
 
@@ -80,6 +83,9 @@ def keep_calibration(found: Calibration) -> None:
 @cache
 def _shipped() -> Sequence[Calibration]:
     return [read_back(Calibration, each) for each in json.loads(resource_text("calibrations.json"))]
+
+
+# --------------------------- the style that is taken
 
 
 STYLES = described(ModelSettings)["prompt_style"].about.choices

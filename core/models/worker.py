@@ -263,6 +263,9 @@ class NativeModel:
         lib.llama_sampler_free(self._samplers.pop(sampler))
 
 
+# ---- embedding
+
+
 OWN_POOLING = -1
 NO_POOLING = 0
 MEAN_POOLING = 1

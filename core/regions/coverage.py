@@ -151,6 +151,7 @@ def _strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
             yield node.lineno
 
 
+# --------------------------------------------------------------------------- kept for later
 # So that one can see later what a project that was sampled had to draw from.
 
 _COVERAGE = JsonCache("coverage", 50)  # maps; the oldest go first

@@ -157,6 +157,9 @@ def _replaced(source: str, places: list[int], name: str, mask: str) -> str:
     return source
 
 
+# --------------------------- comments and docstrings
+
+
 _BARE_TEXT = re.compile(r'^[ \t]*[rbuRBU]{0,2}("""|\'\'\')(?:.|\n)*?(?:\1|\Z)[ \t]*$', re.MULTILINE)
 _COMMENT_LINE = re.compile(r"^[ \t]*#.*\n?", re.MULTILINE)
 

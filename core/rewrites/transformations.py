@@ -16,6 +16,8 @@ from rtc_inspector.core.rewrites.program import Edit, Parsed, Program, Refused, 
 from rtc_inspector.core.types import Span
 from rtc_inspector.resources.synonyms import synonyms
 
+# --------------------------------------------------------------------------- rename a variable to a synonym
+
 SHORTEST = 5
 """Letters of a name that is worth renaming: shorter ones say little (the paper's code draws the line here too)."""
 LOOKS_AT_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir", "globals", "_getframe", "currentframe"})
@@ -149,6 +151,8 @@ def _cased(word: str, like: str) -> str:
     return word.capitalize() if like[0].isupper() else word
 
 
+# --------------------------------------------------------------------------- swap two independent neighbours
+
 Pair = tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]
 _KINDS = cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Expr
 """The only statements that are moved: others leave the block, bind modules or talk about names."""
@@ -280,6 +284,8 @@ def _acts(parsed: Parsed, line: cst.SimpleStatementLine, names: _Names) -> bool:
     targets += [small.target] if isinstance(small, cst.AnnAssign) else []
     return any(isinstance(node, cst.Attribute | cst.Subscript) for each in targets for node in parsed.inside(each))
 
+
+# --------------------------------------------------------------------------- permute positional parameters
 
 _BOUND = frozenset({"staticmethod", "classmethod"})  # decorators that leave the parameters as they are
 _ACTS = cst.Call | cst.Await | cst.Yield | cst.NamedExpr | cst.GeneratorExp
@@ -429,6 +435,8 @@ def _moved(parsed: Parsed, spans: Sequence[Span], order: Sequence[int]) -> Itera
         if place != source:
             yield Edit(place, parsed.text[source.start : source.end], source)
 
+
+# --------------------------------------------------------------------------- words as a docstring, and prints
 
 WIDTH = 88
 

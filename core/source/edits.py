@@ -85,6 +85,9 @@ def rank(seed: int, name: str) -> bytes:
     return hashlib.blake2b(f"{seed}\x1f{name}".encode(), digest_size=8).digest()
 
 
+# --------------------------- files of edits
+
+
 _OPTIONAL = ("comment", "path", "language")
 
 
@@ -176,6 +179,9 @@ def changed_lines(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(removed), tuple(added)
 
 
+# --------------------------- kinds of changes
+
+
 IMPORT = re.compile(
     r"""\s*(import\b|from\s+\S+\s+import\b|#\s*include\s*[<"]|using\b|use\b|require\b|const\s.*\brequire\()"""
 )
@@ -261,6 +267,9 @@ def _tokens(path: str, text: str) -> list[_Token]:
     return found
 
 
+# --------------------------- languages
+
+
 UNKNOWN = "unknown"
 
 _NO_CODE = frozenset(
@@ -291,6 +300,9 @@ def lexer_class(ending: str) -> type[Lexer] | None:
     name = f"file{ending}" if ending.startswith(".") else ending
     found: type[Lexer] | None = find_lexer_class_for_filename(name)
     return found
+
+
+# ---- edits out of a repository's own history
 
 
 _EVERY = 200

@@ -242,6 +242,9 @@ def text_before(project: Path, commit: str, path: str) -> str:
     return blob.data.decode("utf-8", "replace")
 
 
+# --------------------------- commits taken out
+
+
 PACK = ("history.pack", "history.idx")  # what `pack_commits` writes
 _FORBIDDEN = frozenset({"", ".", "..", ".git"})
 

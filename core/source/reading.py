@@ -111,6 +111,9 @@ def says_generated(data: bytes) -> bool:
     return _MARKS.search(data[:_HEAD]) is not None
 
 
+# --------------------------- a whole project
+
+
 IN_PLACE = 200_000  # characters of a whole project up to which starting a process would take longer than compiling here
 _LARGEST_IN_PLACE = 20_000
 

@@ -199,6 +199,9 @@ def _has_log(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
+# ---- connections
+
+
 _File = tuple[int, int]  # a file's device and inode
 
 
@@ -269,6 +272,9 @@ def require_in_place(db: sqlite3.Connection) -> None:
         f"The database {db.path} was moved or replaced, or its -wal file was removed, while it was open here.",
         f"All that was stored is in {db.rescued}: close RTC Inspector and put that file in its place, then go on.",
     )
+
+
+# ---- errors as sentences
 
 
 _NO_DATABASE = (
@@ -343,6 +349,8 @@ def explained(path: Path) -> Iterator[None]:
             "Check the path, its folder and your rights there.",
         ) from error
 
+
+# ---- who works on a run
 
 _PATIENCE = 0.5  # seconds to wait for somebody who only looks whether a run is claimed
 

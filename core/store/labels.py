@@ -151,6 +151,8 @@ def _label_of(row: Mapping[str, Any]) -> FileLabel:
     return FileLabel(int(row["sample_id"]), mode, annotator, note, kind)
 
 
+# ---- Label Studio
+
 NOBODY_NAMED = "label-studio"
 _INTERFACE = """\
 <View>
@@ -233,6 +235,8 @@ def _studio_label(sample_id: int, annotation: Row) -> FileLabel:
     person = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
     return FileLabel(sample_id, " ".join(modes), str(person) if person is not None else NOBODY_NAMED, note, kind)
 
+
+# ---- into the store
 
 _IMPORT_REMEDY = "Choose the file of these runs, or open the database that it was written from."
 

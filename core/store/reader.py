@@ -422,6 +422,8 @@ def unknown_run(run_id: int, ids: Sequence[int], path: Path) -> StoreError:
     return StoreError(f"There is no run {run_id} in {path}.", latest)
 
 
+# ---- what is asked
+
 _LAST_VERDICT = "verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)"
 """Of all judgements of a sample `s` the last one holds."""
 

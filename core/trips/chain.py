@@ -232,6 +232,8 @@ def _examples(settings: RunSettings, programs: int) -> int:
     return int(settings.chain.paper_shot)
 
 
+# ---- the trip
+
 DOCSTRING = "docstring"
 REFERENCE = "reference"  # authors of what a chain may begin with
 SHOWN = 20  # dropped programs that are named

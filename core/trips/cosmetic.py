@@ -88,6 +88,8 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
     return random.Random(f"{run_seed} {item.key} {draw}").randrange(1 << 30)
 
 
+# ---- the trip
+
 HIDDEN = "hidden_name"
 NAME_TOKENS = 16  # room for one name
 

@@ -359,6 +359,8 @@ def _detail(item: Item, text: str) -> str:
     return f"Differs from the new code from line {line} on."
 
 
+# --------------------------------------------------------------------------- the tests of an edit's commit
+
 _ANY = RegionSettings(coverage="any")
 
 

@@ -161,6 +161,8 @@ class ChoosesNext(Protocol):
         """Return the place of the item to work on next among those drawn and not begun, which are at least one."""
 
 
+# --------------------------------------------------------------------------- opening a project for a task
+
 NOTHING_TESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 

@@ -473,6 +473,8 @@ def _cell(row: DiffRow, cell: Cell | None, side: int, first: int) -> PaneLine:
     return PaneLine(row.kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
 
 
+# ---- edits
+
 OLD, NEW, PREDICTED = 0, 1, 2
 BAD, GOOD = 0, 1  # tones: the colours of what is taken away and of what is put in
 SIGNS = {Prediction.SAME: " ", Prediction.DONE: "✓"}  # of predictions that are right; others have ✗

@@ -315,6 +315,8 @@ def _written(files: Mapping[str, str], name: str, folder: Path) -> Path:
     return project
 
 
+# --------------------------------------------------------------------------- notebook cells
+
 _CELL_TESTS = """\
 import rtc_cells
 

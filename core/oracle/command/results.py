@@ -79,12 +79,13 @@ def _go(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
             yield TestResult(f"{key[0]}::{key[1]}", outcome, message, float(event.get("Elapsed", 0)))
 
 
+# ---- TAP, with the subtests of Node and of tap
+
 _POINT = re.compile(r"(?P<indent> *)(?P<bad>not )?ok\b ?\d*(?: -)? ?(?P<name>.*?)(?P<opens> \{)?$")
 _DIRECTIVE = re.compile(r"\s+# (?P<word>SKIP|TODO|time=\S+)(?P<why>.*)$", re.IGNORECASE)
 
 
 def _tap(out: str, err: str, reports: Sequence[str]) -> Iterator[TestResult]:
-    """Read TAP, with the subtests of Node and of tap."""
     pending: dict[int, list[TestResult]] = {}
     opened: list[tuple[int, TestResult]] = []
     blocks: list[str] | None = None
@@ -169,6 +170,8 @@ def _with_details(point: TestResult, block: Sequence[str]) -> TestResult:
     return replace(point, seconds=seconds, message=f"{head}\n{textwrap.indent(text.strip(), '  ')}")
 
 
+# ---- cargo's lines
+
 _CARGO = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<outcome>ok|FAILED|ignored)\b", re.MULTILINE)
 _CARGO_SAID = re.compile(
     r"^---- (?P<name>.+?) stdout ----\n(?P<text>.*?)(?=^---- |^failures:|\Z)", re.MULTILINE | re.DOTALL
@@ -190,6 +193,8 @@ _READERS: Mapping[str, Callable[[str, str, Sequence[str]], Iterator[TestResult]]
     "cargo": _cargo,
 }
 
+
+# ---- what runners print in the end
 
 _PASSED = re.compile(
     r"^[#\s]*pass(?:ed|ing)?:?\s+(\d+)\b|\b(\d+) (?:tests? )?pass(?:ed|ing)?\b"
