@@ -140,6 +140,16 @@ def test_the_pointer_reads_off_every_line_and_a_click_opens_the_item(view: Figur
     assert opened == [(Link(1, 107),)]
 
 
+def test_the_names_of_the_axes_are_whole(view: FigureView) -> None:
+    view.show_figure(RUNNING)
+    canvas = view.plot.canvas
+    QApplication.processEvents()
+    for side in ("left", "bottom"):
+        name = canvas.mapFromScene(canvas.getAxis(side).label.sceneBoundingRect()).boundingRect()
+        blank = int(canvas.getAxis(side).label.document().documentMargin())
+        assert canvas.viewport().rect().contains(name.adjusted(blank, blank, -blank, -blank)), side
+
+
 def test_arrow_keys_read_off_values_and_enter_opens_the_item(view: FigureView) -> None:
     view.show_figure(RUNNING)
     opened = opened_by(view)

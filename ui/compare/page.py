@@ -182,7 +182,7 @@ class RunTable(QWidget):
         self.table = table("Compared runs")
         self.table.setModel(self.model)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 130)
+        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 165)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
         words, keys = REFERENCE
         bind(self.table, f"Return {keys}", self.ask_reference, words)

@@ -14,7 +14,7 @@ from rtc_inspector.core.figures import Bars, Guide, Lines, Scatter
 from rtc_inspector.core.figures.layout import Box, Curve, Drawn, Ink, Layout, Scale, Span, Spot, laid_out
 from rtc_inspector.core.figures.reading import Mark, marks
 from rtc_inspector.ui.style.controls import FOCUS_RING, column
-from rtc_inspector.ui.style.theme import current_theme, mix
+from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 
 NEAR = 24  # pixels around a point within which a click means it
 SMALLEST, LARGEST = 9.0, 42.0  # pixels across the spots of a scatter
@@ -54,6 +54,8 @@ class Plot(QWidget):
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setMouseEnabled(False, False)
         self.canvas.hideButtons()
+        # pyqtgraph lets the names of the axes reach five pixels over the edge, which cuts the tails of their letters.
+        self.canvas.getPlotItem().layout.setContentsMargins(5, 1, SPACE, 5)
         self.canvas.setMinimumSize(200, 100)
         self.canvas.viewport().setMouseTracking(True)
         self.canvas.setStyleSheet(FOCUS_RING.replace("QPlainTextEdit", "PlotWidget"))

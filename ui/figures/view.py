@@ -433,6 +433,8 @@ class FiguresView(QWidget):
             self._page = page = QDialog(self.window())
             page.setWindowTitle(self.figures[self._place].title)
             page.setGeometry(self.window().geometry())
+            # Else its own frame would push it over the screen's edge.
+            page.setWindowState(self.window().windowState())
             column(self.view, owner=page)
             bind(page, "Z", page.reject, "Show the figure in its place again")
 
