@@ -82,9 +82,11 @@ def fingerprint(
     `sandbox`: its name and image digest.
     """
     digest = hashlib.sha256()
+    entries = (entry for folder in interpreter.site_folders for entry in os.scandir(folder))
+    installed = (each for each in entries if each.name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")))
     facts = {
         "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],
-        "distributions": sorted(_distributions(interpreter)),
+        "distributions": sorted(f"{each.name} {each.stat().st_mtime_ns}" for each in installed),
         "config": plan.config,
         "environment": dict(plan.launch.environment),
         "settings": [getattr(settings, name) for name in _SETTINGS],
@@ -99,13 +101,6 @@ def fingerprint(
             digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
             digest.update(content)
     return digest.hexdigest()
-
-
-def _distributions(interpreter: Interpreter) -> Iterator[str]:
-    for folder in interpreter.site_folders:
-        for entry in os.scandir(folder):
-            if entry.name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")):
-                yield f"{entry.name} {entry.stat().st_mtime_ns}"
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -230,11 +230,6 @@ def environment_for(
     return describe(home / "bin" / "python")
 
 
-def is_made(base: Interpreter, install: Install, folder: Path) -> bool:
-    """Return whether `folder` has an environment that holds what is asked. Raises TargetError."""
-    return (_home(base, install, folder) / _DONE).is_file()
-
-
 def _home(base: Interpreter, install: Install, folder: Path) -> Path:
     return folder / install.key(str(base.executable), base.version_text, base.tag)
 
@@ -361,7 +356,7 @@ def _installed(wanted: Requirements, interpreter: Interpreter) -> Standing:
 def _to_install(install: Install, base: Interpreter) -> Standing:
     wanted = install.wanted
     left = f" Left out: {_named(wanted.left_out)}." if wanted.left_out else ""
-    if is_made(base, install, environments_folder()):
+    if (_home(base, install, environments_folder()) / _DONE).is_file():
         return Standing(f"{_all(wanted).capitalize()}: installed already, and kept from before.{left}")
     if install.wheels is None:
         return Standing(f"{_all(wanted).capitalize()}: installed over the network when a run begins.{left}")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,10 +136,10 @@ def likely_tests(root: Path, candidate: Candidate, tests: Sequence[str]) -> tupl
 
     For a candidate of which nobody knows yet what covers it.
     """
-    names = Counter[str]()
-    for change in candidate.changes:
-        names.update(_names_around(change))
-    stems = {Path(change.file.path).stem for change in candidate.changes}
+    stems = [Path(change.file.path).stem for change in candidate.changes]
+    names = Counter(stems)
+    for change in candidate.changes:  # what is around weighs three times a file's own name
+        names.update(3 * [name for name in enclosing(change) if not name.startswith("__")])
     scores: dict[str, float] = {}
     for file in dict.fromkeys(map(file_of, tests)):
         with suppress(OSError):
@@ -152,12 +152,6 @@ def likely_tests(root: Path, candidate: Candidate, tests: Sequence[str]) -> tupl
         if len(chosen) >= most:
             break
     return tuple(chosen)
-
-
-def _names_around(change: Change) -> Iterator[str]:
-    """Yield the names of the file, and those of functions and classes around what is changed three times."""
-    yield Path(change.file.path).stem
-    yield from 3 * [name for name in enclosing(change) if not name.startswith("__")]
 
 
 def enclosing(change: Change) -> list[str]:

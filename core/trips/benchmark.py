@@ -38,7 +38,7 @@ from rtc_inspector.core.source.benchmark import (
 )
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
-from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.pool import Draw, DrawnTrip
 from rtc_inspector.core.trips.protocol import (
     NOTHING_TESTED,
     Ask,
@@ -64,7 +64,7 @@ _SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
 _TESTS = ((3, "up to 3 tests"), (10, "4-10 tests"))
 
 
-class BenchmarkTrip(InFile):
+class BenchmarkTrip(DrawnTrip, InFile):
     """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
 
     def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
@@ -74,10 +74,7 @@ class BenchmarkTrip(InFile):
         self._plain = {problem.key: problem for problem in problems}
         masked = settings.benchmark.mask_names
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
-        self._draw = Draw(self._problems, self._item, "reading problems")
-
-    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, stored, report)
+        self.draw = Draw(self._problems, self._item, "reading problems")
 
     def _item(self, problem: Problem) -> Item:
         tests, head = node_ids(problem), signature_line(problem)
@@ -90,13 +87,9 @@ class BenchmarkTrip(InFile):
         }
         return replace(item, facets=facets, origin={**item.origin, **({SIGNATURE: head} if head else {})})
 
-    @property
-    def available(self) -> int:
-        return len(self._problems)
-
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         few = f"The benchmark has {counted(admitted, 'problem')} to use."
-        return self._draw.shortfall(admitted, wanted, "No problem of this benchmark can be used", ANOTHER_FILE, few)
+        return self.draw.shortfall(admitted, wanted, "No problem of this benchmark can be used", ANOTHER_FILE, few)
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("docstring", item.directive)] if item.directive else []

@@ -47,8 +47,8 @@ from rtc_inspector.core.trips.benchmark import (
     unusable,
 )
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
-from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree, Trip
+from rtc_inspector.core.trips.pool import Draw, DrawnTrip
+from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree
 from rtc_inspector.core.types import (
     Candidate,
     Form,
@@ -249,7 +249,7 @@ _OUTPUT_OF = {
 """What a test gave that did not run to its end, by what became of the program."""
 
 
-class ChainTrip(Trip):
+class ChainTrip(DrawnTrip):
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
 
     def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
@@ -261,17 +261,10 @@ class ChainTrip(Trip):
         self._steps = settings.chain.steps
         self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
-        self._draw = Draw(self._problems, chained.item, "reading problems", settings.oracle.workers)
-
-    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, stored, report)
-
-    @property
-    def available(self) -> int:
-        return len(self._problems)
+        self.draw = Draw(self._problems, chained.item, "reading problems", settings.oracle.workers)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        reasons = self._draw.reasons
+        reasons = self.draw.reasons
         if not admitted:
             sentence, advice = self._chained.none
             raise ProjectError(f"{': '.join([sentence, *reasons[:1]])}.", advice)

@@ -5,7 +5,7 @@ is hidden from both passes. There is no baseline: without a word nobody knows wh
 leaves the lift open too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from rtc_inspector.core.oracle.bench.project import VERSION, CellFiles, Origin, 
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
 from rtc_inspector.core.trips.judged import Judged, open_written, writing
-from rtc_inspector.core.trips.pool import Draw
+from rtc_inspector.core.trips.pool import Draw, DrawnTrip
 from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import InFile, Reference
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
@@ -64,7 +64,7 @@ def written_notebook(file: str) -> WrittenNotebooks:
         return WrittenNotebooks(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
 
 
-class NotebookTrip(InFile):
+class NotebookTrip(DrawnTrip, InFile):
     """x is a cell, y its description, sim is that it shows, leaves and prints what the original does.
 
     Its file holds the cells before it, which models see and which run before it.
@@ -75,10 +75,7 @@ class NotebookTrip(InFile):
     def __init__(self, written: WrittenNotebooks, judged: Judged, settings: RunSettings) -> None:
         super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
-        self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
-
-    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self._draw.items(wanted, seed, stored, report)
+        self.draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
 
     def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
         cell, files = written
@@ -112,13 +109,9 @@ class NotebookTrip(InFile):
         unseen = self.judged.judge(item, NOTHING).outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
 
-    @property
-    def available(self) -> int:
-        return len(self._cells)
-
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         few = f"The notebook has {counted(admitted, 'cell')} to use."
-        return self._draw.shortfall(admitted, wanted, "No cell can be used", "Name another notebook.", few)
+        return self.draw.shortfall(admitted, wanted, "No cell can be used", "Name another notebook.", few)
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("markdown", item.directive)] if item.directive else []

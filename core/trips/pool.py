@@ -4,9 +4,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.trips.protocol import Trip
 from rtc_inspector.core.types import Item, Report
 from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
 
@@ -97,7 +98,7 @@ class Draw(Generic[T]):
         self, sources: Mapping[str, T], item_of: Callable[[T], Item], stage: str, workers: int | None = None
     ) -> None:
         """`sources`: what each item is made of, by the item's key. `stage`: what `report` calls this work."""
-        self._sources, self._item_of = sources, item_of
+        self.sources, self._item_of = sources, item_of
         self._stage, self._workers = stage, workers
         self._dropped: list[Item] = []
 
@@ -105,11 +106,11 @@ class Draw(Generic[T]):
         """Yield items in an order the seed decides until `wanted` are admitted; `stored` ones are not made again."""
 
         def item_of(key: str) -> Item:
-            return stored.get(key) or self._item_of(self._sources[key])
+            return stored.get(key) or self._item_of(self.sources[key])
 
         from rtc_inspector.core.source.edits import rank  # with git's library
 
-        keys = sorted(self._sources, key=lambda key: rank(seed, key))
+        keys = sorted(self.sources, key=lambda key: rank(seed, key))
         return draw_items(keys, item_of, wanted, report, self._stage, self._dropped, self._workers)
 
     @property
@@ -122,3 +123,16 @@ class Draw(Generic[T]):
         if not admitted:
             raise ProjectError(f"{none}: {[*self.reasons, 'it holds none'][0]}.", remedy)
         return [*(f"Dropped {reason}." for reason in self.reasons), *([few] if admitted < wanted else [])]
+
+
+class DrawnTrip(Trip):
+    """A trip whose items are all made of what one file or project holds."""
+
+    draw: Draw[Any]
+
+    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        return self.draw.items(wanted, seed, stored, report)
+
+    @property
+    def available(self) -> int:
+        return len(self.draw.sources)

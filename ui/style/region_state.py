@@ -6,6 +6,7 @@ from enum import StrEnum
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPolygonF
 
+from rtc_inspector.core.figures import reading
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.ui.style.icons import drawn_icon
@@ -82,10 +83,7 @@ def state_words(item: ItemRow) -> str:
 
 def number(value: float | None, sign: bool = False) -> str:
     """Return a score with two decimals, a dash for none."""
-    if value is None:
-        return "–"
-    value = round(value, 2) + 0.0  # without a sign where it rounds to nought from below
-    return f"{value:+.2f}" if sign else f"{value:.2f}"
+    return reading.number(value, "signed" if sign else "number")
 
 
 SIZE = 14.0  # side of a mark in logical pixels

@@ -169,10 +169,10 @@ def theme_menu(window: QWidget, now: Callable[[], str], choose: Callable[[str], 
         action.triggered.connect(lambda _=False, choice=choice: choose(choice))
         action.setData(choice)
         group.addAction(action)
-    menu.aboutToShow.connect(lambda: _check(menu, now()))
+
+    def check() -> None:
+        for action in menu.actions():
+            action.setChecked(action.data() == now())
+
+    menu.aboutToShow.connect(check)
     return menu
-
-
-def _check(menu: QMenu, choice: str) -> None:
-    for action in menu.actions():
-        action.setChecked(action.data() == choice)
