@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+import shiboken6
 from edit_runs import history, store_edits
 from factories import fill_store
 from notebooks import notebook
-from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -115,10 +116,12 @@ def opened(
 
 
 def shut(window: MainWindow) -> None:
-    if window.isVisible():
+    if shiboken6.isValid(window) and window.isVisible():
         window.close()
         wait_until(lambda: not window.isVisible())
         window.deleteLater()
+        # Now: whatever window is left is styled anew with each that is made.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 # ---- what a window shows
