@@ -145,7 +145,7 @@ def test_text_streams_and_progress_counts(model: LocalModel) -> None:
         model.generate([r], lambda _, text: pieces.append(text), lambda _, done, total: counts.append((done, total)))
     )
     assert "".join(pieces) == found[0].text and len(pieces) > 1
-    assert len(counts) > 2 and counts == sorted(counts) and counts[-1][0] == counts[-1][1] == found[0].prompt_tokens
+    assert len(counts) >= 2 and counts == sorted(counts) and counts[-1][0] == counts[-1][1] == found[0].prompt_tokens
 
 
 def test_stop_texts_end_an_answer(model: LocalModel) -> None:
