@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import Qt
@@ -28,9 +27,9 @@ _SERVER = "server "
 
 def endpoint_choice(endpoint: EndpointSettings) -> Choice:
     """Return a model server as an entry."""
-    name = endpoint.model or "the only model"
-    tip = f"{name} at {endpoint.address}\nAn OpenAI-compatible server: what it is asked leaves this program."
-    return Choice(f"{name} @ {endpoint.address.split('://')[-1]}", endpoint_value(endpoint), tip)
+    where = f"{endpoint.model or 'the only model'} at {endpoint.address}"
+    tip = f"{where}\nAn OpenAI-compatible server: what it is asked leaves this program."
+    return Choice(NamedModel(endpoint=endpoint).label, endpoint_value(endpoint), tip)
 
 
 def endpoint_value(endpoint: EndpointSettings) -> str:
@@ -54,17 +53,11 @@ def with_models(
     settings: RunSettings, forward: str, backward: str, endpoints: Sequence[EndpointSettings]
 ) -> RunSettings:
     """Return the settings with the models that these values name, and no others beside them."""
-    servers = {endpoint_value(each): each for each in endpoints}
-    server, other = servers.get(forward), servers.get(backward)
-    file = None if other or not backward else "" if backward == BUNDLED else backward
-    return replace(
-        settings,
-        model="" if server else forward,
-        endpoint=server,
-        backward_model=file,
-        backward_endpoint=other,
-        series=None,
+    servers = {endpoint_value(each): NamedModel(endpoint=each) for each in endpoints}
+    first, other = (
+        servers.get(value) or NamedModel("" if value == BUNDLED else value) for value in (forward, backward)
     )
+    return replace(settings.asking(first, other if backward else None), series=None)
 
 
 Headers: TypeAlias = "Mapping[str, GgufHeader]"
@@ -126,12 +119,11 @@ class ModelOptions:
         series = self._settings.series
         ticked = series.models[1:] if series is not None else ()
         self.cross.setChecked(series is not None and series.cross)
-        first = NamedModel(self._settings.model, self._settings.endpoint)
         found = [NamedModel("" if value == BUNDLED else value) for value in self._headers]
         served = [NamedModel(endpoint=each) for each in self._endpoints]
         for model in dict.fromkeys([*ticked, *found, *served]):
             # The first model is chosen above the list.
-            if model != first:
+            if model != self._settings.forward:
                 self._add_other(model, model in ticked)
         self.served.setToolTip("Ask each server that is named here for every model it has")
         self._fit_others()
@@ -163,10 +155,8 @@ class ModelOptions:
 
     def add_served(self, endpoint: EndpointSettings, names: Sequence[str]) -> None:
         listed = [self.others.item(place).data(Qt.ItemDataRole.UserRole) for place in range(self.others.count())]
-        first = NamedModel(self._settings.model, self._settings.endpoint)
-        places = {
-            (each.endpoint.address, each.endpoint.model) for each in (first, *listed) if each.endpoint is not None
-        }
+        named = (each.endpoint for each in (self._settings.forward, *listed))
+        places = {(each.address, each.model) for each in named if each is not None}
         for name in names:
             if (endpoint.address, name) not in places:
                 self._add_other(NamedModel(endpoint=replace(endpoint, model=name)), ticked=False)
@@ -192,7 +182,7 @@ class ModelOptions:
     def settings(self, settings: RunSettings) -> RunSettings:
         mine, items = self._settings, [self.others.item(row) for row in range(self.others.count())]
         ticked = [each.data(Qt.ItemDataRole.UserRole) for each in items if each.checkState() is Qt.CheckState.Checked]
-        models = tuple(dict.fromkeys([NamedModel(mine.model, mine.endpoint), *ticked]))
+        models = tuple(dict.fromkeys([mine.forward, *ticked]))
         series = SeriesSettings(models, self.cross.isChecked()) if len(models) > 1 else None
         crossed = series is not None and series.cross  # then every model writes, whichever was chosen to
         return replace(
@@ -227,9 +217,8 @@ class ModelOptions:
 
     def _tell(self) -> None:
         settings = self._settings
-        self.forward.setText(_name(settings.model, settings.endpoint))
-        other = _name(settings.backward_model or "", settings.backward_endpoint)
-        self.backward.setText("the same" if settings.one_model else other)
+        self.forward.setText(settings.forward.label)
+        self.backward.setText("the same" if settings.one_model else settings.backward.label)
         forward = self._headers.get(forward_value(settings) or BUNDLED)
         backward = forward if settings.one_model else self._headers.get(backward_value(settings))
         box = self._fields["generation.prompt_style"].box
@@ -253,9 +242,3 @@ class ModelOptions:
             words.append(f"{idle.problem} {idle.remedy}")
         say(self.memory, " ".join(words), bad)
         self._form.setRowVisible(self.memory, bool(headers))
-
-
-def _name(path: str, endpoint: EndpointSettings | None) -> str:
-    if endpoint is not None:
-        return f"{endpoint.model or 'the only model'} @ {endpoint.address.split('://')[-1]}"
-    return Path(path).name if path else "the bundled model"
