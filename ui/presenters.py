@@ -114,7 +114,8 @@ class EditPresenter(Presenter):
         old = item.old_text or ""
         name, line = past_name(item), int(item.origin.get(OLD_LINE) or 0)
         text = texts.get(name)
-        start = _offset(text, line) if text is not None and line else 0
+        before = text.split("\n")[: line - 1] if text is not None and line else []
+        start = min(sum(len(each) + 1 for each in before), len(text or ""))
         last = (line or item.start_line) + old.count("\n")
         span, first = Span(start, start + len(old)), line or item.start_line
         return replace(item, path=name, text=old, span=span, start_line=first, end_line=last)
@@ -156,16 +157,6 @@ def past_name(item: ItemRow) -> str:
     """Return the name of the file in which an edit's old code stands; an edit out of a file of edits has its key."""
     commit = item.origin.get(COMMIT, "")
     return f"{commit[:10]}{MARK}{item.path}" if commit else item.key
-
-
-def _offset(text: str, line: int) -> int:
-    at = 0
-    for _ in range(line - 1):
-        # 0 where there is no further line break.
-        at = text.find("\n", at) + 1
-        if not at:
-            return len(text)
-    return at
 
 
 @dataclass(frozen=True, slots=True)
