@@ -140,6 +140,13 @@ def test_the_pointer_reads_off_every_line_and_a_click_opens_the_item(view: Figur
     assert opened == [(Link(1, 107),)]
 
 
+def test_a_heading_stands_over_its_figures(view: FigureView) -> None:
+    view.show_figure(one_of_each()[5])
+    model, role = view.cells.table.model(), Qt.ItemDataRole.TextAlignmentRole
+    sides = [model.headerData(at, Qt.Orientation.Horizontal, role) for at in range(model.columnCount())]
+    assert sides == [model.index(0, at).data(role) for at in range(model.columnCount())] and len(set(sides)) == 2
+
+
 def test_the_names_of_the_axes_are_whole(view: FigureView) -> None:
     view.show_figure(RUNNING)
     canvas = view.plot.canvas

@@ -488,6 +488,17 @@ def test_leaving_labels_moves_no_tab_and_their_room_ends_with_going_to_the_code(
     again.deleteLater()
 
 
+def test_the_room_of_labels_ends_with_a_description_by_hand(window: MainWindow) -> None:
+    window.resize(1280, 725)
+    begin(window)
+    own = window.parts.roundtrip.own
+    wait_until(lambda: window.parts.roundtrip.describe.isEnabled())
+    window.parts.roundtrip.describe.click()
+    QTest.qWait(50)
+    assert own.isVisible() and own.text.geometry().bottom() < own.go.geometry().top(), "nothing lies over the text"
+    assert own.visibleRegion().boundingRect() == own.rect()
+
+
 def test_beside_a_large_diff_stand_file_function_and_what_failed(window: MainWindow) -> None:
     wait_until(lambda: window.project.codebase is not None)
     begin(window)

@@ -141,6 +141,7 @@ class RoundTripPanel(QWidget):
     """
 
     sample_selected = Signal(int)  # id of the sample that became current, by the user or as above
+    describing = Signal()  # a person is about to write a description
     description_written = Signal(int, str)  # item, and a person's words to make the backward pass on
 
     def __init__(self) -> None:
@@ -161,6 +162,7 @@ class RoundTripPanel(QWidget):
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
         self.own.written.connect(self._ask_backward)
+        self.own.left.connect(self._fit)
         self.own.left.connect(lambda: (self.chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason))
         self._header = RoundTripHeader(self.describe)
         self._empty = EmptyState("", "")
@@ -180,9 +182,13 @@ class RoundTripPanel(QWidget):
         return QSize(super().minimumSizeHint().width(), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Leave the original out where it would take the samples' room: the code beside it shows it."""
         super().resizeEvent(event)
-        self._header.peek.setVisible(self.height() > grown(self, LOW))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the original out where it would take others' room: the code beside it shows it."""
+        writing = 0 if self.own.isHidden() else self.own.sizeHint().height()
+        self._header.peek.setVisible(self.height() > grown(self, LOW) + writing)
 
     @property
     def chosen(self) -> SampleCard | None:
@@ -217,6 +223,7 @@ class RoundTripPanel(QWidget):
             self._cards, self._writing, self.selected, self._wanted = {}, {}, None, None
             self.own.hide()
             self.own.text.clear()
+            self._fit()
             self._scroll.verticalScrollBar().setValue(0)
         if item is None:
             return
@@ -276,7 +283,9 @@ class RoundTripPanel(QWidget):
             # Code is chosen: who describes it anew begins from the words it was made from.
             card = self._cards.get(card.sample.parent_id)
         if self._item is not None and _describable(self._item):
+            self.describing.emit()
             self.own.start(card.sample.text if card is not None and card.describes else "")
+            self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         order = list(self._cards)

@@ -130,6 +130,13 @@ class CellModel(ListedRows):
         self.shown = []
         self.endResetModel()
 
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal and self.shown:
+            return RIGHT if self.shown[0][0][section].end else LEFT  # as what stands below it
+        return super().headerData(section, orientation, role)
+
     def as_text(self) -> str:
         return "\n".join(["\t".join(self.heads), *("\t".join(cell.text for cell in cells) for cells, _ in self.shown)])
 

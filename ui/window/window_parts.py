@@ -93,6 +93,7 @@ class WindowParts(QWidget):
         self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
         self._middle = stacked(right, self.preparing)
         self.preparing.left.connect(lambda: self.prepare(False))
+        self.roundtrip.describing.connect(self._leave_labels)
         whole = self._split("whole", horizontal, left, self._middle)
         self._whole = whole
         self._under: QWidget = self.welcome
