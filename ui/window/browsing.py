@@ -36,7 +36,7 @@ class TraceView(QObject):
 
     def __init__(self, inspection: Inspection, parts: WindowParts, turns: Turns) -> None:
         super().__init__(parts.roundtrip)
-        self._inspection = inspection
+        self._inspection, self._turns = inspection, turns
         self._roundtrip, self._wide, self._diff, self._tests = parts.roundtrip, parts.wide, parts.diff, parts.tests
         self._prompt, self._metrics = parts.prompt, parts.metrics
         self._item: ItemRow | None = None
@@ -48,8 +48,7 @@ class TraceView(QObject):
         self._below = QTimer(self, singleShot=True, interval=0)
         self._below.timeout.connect(self._show_below)
         inspection.item_chosen.connect(self._item_chosen)
-        # In its turn: with views that are being filled it would hold the window up.
-        inspection.trace_changed.connect(lambda trace: turns.add(partial(self._trace_changed, trace), wait=True))
+        inspection.trace_changed.connect(self._take_trace)
         self._roundtrip.sample_selected.connect(self._sample_selected)
         self._roundtrip.sample_selected.connect(self._wide.select)
         for panel in (self._metrics, self._wide):
@@ -86,12 +85,18 @@ class TraceView(QObject):
             self._roundtrip.set_trace(item, [])
             self._show(None)
 
-    def _trace_changed(self, trace: Trace | None) -> None:
-        if trace is None:
-            return
-        # Read for a region that was left meanwhile.
-        if self._item is not None and trace.item.id != self._item.id:
-            return
+    def _take_trace(self, trace: Trace | None) -> None:
+        """Show a trace in its turn: with views that are being filled it would hold the window up."""
+        at = self._inspection.looked_at
+
+        def show() -> None:
+            now = self._inspection.looked_at
+            if trace is not None and now.same_run(at) and trace.item.id == now.item:  # not left meanwhile
+                self._show_trace(trace)
+
+        self._turns.add(show, wait=True)
+
+    def _show_trace(self, trace: Trace) -> None:
         self._item = trace.item
         self._samples = {sample.id: sample for sample in trace.samples}
         self._below.start()
