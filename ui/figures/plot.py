@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.figures import Bars, Guide, Lines, Scatter
@@ -48,6 +48,7 @@ class Plot(QWidget):
         self._drawn_in = current_theme()
         self._at: int | None = None
         self._twice = False
+        self._side = ""
         self.shapes: list[Shape] = []
         # It takes the focus and follows the pointer; no panning, no menu.
         self.canvas = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
@@ -234,11 +235,22 @@ class Plot(QWidget):
         below.setTicks([named])
         # A name that reaches over the edge of the drawing is shown all the same.
         below.setStyle(hideOverlappingLabels=not isinstance(figure, Bars))
-        for side, axis in (("bottom", layout.x), ("left", layout.y)):
-            self.canvas.setLabel(side, f"{axis.label}{ARROWS[axis.better]}")
+        self.canvas.setLabel("bottom", f"{layout.x.label}{ARROWS[layout.x.better]}")
         height = self.canvas.fontMetrics().height()
         below.setHeight((3 if crowded else 2) * height + 8)  # by itself it cuts off a fifth of its label
+        self._side = f"{layout.y.label}{ARROWS[layout.y.better]}"
+        self._name_side()
         self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
+
+    def _name_side(self) -> None:
+        """Name the upright axis, in a low drawing as much of its name as there is room for."""
+        room = self.canvas.height() - int(self.canvas.getAxis("bottom").height()) - 2 * SPACE
+        words = self.canvas.fontMetrics().elidedText(self._side, Qt.TextElideMode.ElideMiddle, room)
+        self.canvas.setLabel("left", words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._name_side()
 
     def _path(self, x: Sequence[float], y: Sequence[float], pen: object) -> None:
         self.canvas.addItem(pg.PlotCurveItem([*x], [*y], pen=pen))
