@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from waiting import wait_until
 
-from rtc_inspector.ui.background.gateway import Gateway
+from rtc_inspector.ui.background.gateway import Gateway, IdleWork
 
 
 @pytest.fixture
@@ -113,3 +113,18 @@ def test_a_receiver_ends_on_the_main_thread(gateway: Gateway) -> None:
         gateway.submit("many", lambda: 1, Receiver().take)
     wait_until(lambda: len(ended) == 50 and not gateway.busy())
     assert set(ended) == {threading.get_ident()}
+
+
+def test_work_of_idle_time_ends_with_its_last_piece_though_that_fails(qapp: QApplication) -> None:
+    def fail() -> None:
+        raise ValueError("no such file")
+
+    window = QWidget()
+    window.show()
+    idle = IdleWork(window, [fail])
+    idle.begin()
+    idle._touched = 0.0
+    with pytest.raises(ValueError, match="no such file"):
+        idle._step()
+    assert idle.done and not idle._timer.isActive(), "it would fail for ever, and say so each time"
+    window.close()

@@ -340,8 +340,9 @@ class IdleWork(QObject):
     def _step(self) -> None:
         if time.monotonic() - self._touched < REST:
             return
-        # One piece at a time: widgets can be made in the window's own thread alone, which meanwhile hears no key.
-        self._pieces.popleft()()
-        if not self._pieces:
+        piece = self._pieces.popleft()
+        if not self._pieces:  # before the last one is made: should it fail, nothing is left to step through
             self._timer.stop()
             self._window.windowHandle().removeEventFilter(self)
+        # One piece at a time: widgets can be made in the window's own thread alone, which meanwhile hears no key.
+        piece()
