@@ -108,8 +108,9 @@ def open_judged(
         )
     command = None if python_only else command
     codebase = open_named(project, notify, command)
-    meanwhile(codebase)
-    return learned(codebase, open_oracle_of(stack, codebase, settings, notify, report, command), notify, report)
+    oracle = open_oracle_of(stack, codebase, settings, notify, report, command)
+    meanwhile(codebase)  # only now: it would keep the interpreter from what starts processes
+    return learned(codebase, oracle, notify, report)
 
 
 def open_written(
