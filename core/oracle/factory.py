@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtc_inspector.core import platform
+from rtc_inspector.core.oracle.begun import Begun, BegunSandbox
 from rtc_inspector.core.oracle.cache import BaselineCache, cache_folder, fingerprint
 from rtc_inspector.core.oracle.interpreter import Interpreter, find_interpreter, interpreter_of_image
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
@@ -27,12 +29,16 @@ if TYPE_CHECKING:  # loads what reads requirements, which most projects have ins
 
 
 def open_oracle(
-    codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None], progress: Report | None = None
+    codebase: Codebase,
+    settings: OracleSettings,
+    notice: Callable[[str], None],
+    progress: Report | None = None,
+    begun: Begun | None = None,
 ) -> Oracle:
     """Return an oracle for the codebase; nothing of the project runs yet. Close it when done.
 
-    `progress` is called while requirements are installed. Raises TargetError (interpreter missing, not Python, too
-    old), SandboxError, and what `progress` raises.
+    `progress` is called while requirements are installed. `begun`: for the same folder and settings. Raises TargetError
+    (interpreter missing, not Python, too old), SandboxError, and what `progress` raises.
     """
     root = codebase.root.resolve()
     settings = replace(settings, image=settings.image or platform.image_to_show())
@@ -42,8 +48,11 @@ def open_oracle(
 
         install = read_install(root, settings)
     poll = partial(progress, "installing", 0, 1) if progress is not None else no_poll
-    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, poll)
-    interpreter = _interpreter(root, sandbox, settings, install, notice, poll)
+    if begun is not None:
+        sandbox, interpreter = begun.found(notice, poll)
+    else:
+        sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, poll)
+        interpreter = _interpreter(root, sandbox, settings, install, notice, poll)
     if not isinstance(sandbox, Guarded) and (closed := closed_to_tests(root)):
         notice(closed)
     options = read_options(root)
@@ -55,8 +64,14 @@ def open_oracle(
     plan = make_plan(root, interpreter, options, settings)
     key = partial(fingerprint, root, interpreter, plan, settings, (sandbox.name, sandbox.image_digest))
     cache = (BaselineCache(cache_folder()), key) if settings.cache else None
-    # One more process: under a guardian, each has a scratch folder of its own.
-    another = sandbox.another if isinstance(sandbox, Guarded) else lambda: sandbox
+    first: list[Sandbox] = [BegunSandbox(sandbox, begun)] if begun is not None else []
+
+    def another() -> Sandbox:
+        """Return a sandbox for one more process: under a guardian, each has a scratch folder of its own."""
+        with suppress(IndexError):
+            return first.pop()
+        return sandbox.another() if isinstance(sandbox, Guarded) else sandbox
+
     return ProjectOracle(sandbox, another, interpreter, plan, settings, notice, cache)
 
 

@@ -12,7 +12,7 @@ from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.regions.coverage import cover
 from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSettings, with_workers
 from rtc_inspector.core.syntax import NEWLINE
-from rtc_inspector.core.trips.judged import learned, open_named, open_oracle_of
+from rtc_inspector.core.trips.judged import begin_oracle, learned, open_named, open_oracle_of
 from rtc_inspector.core.trips.protocol import opener
 from rtc_inspector.core.types import (
     Candidate,
@@ -78,11 +78,12 @@ def judge_span(
     """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError, before any test runs."""
     oracle_settings = settings_for(project, path, oracle_settings)
     command = find_command(project, oracle_settings)
-    codebase = open_named(project, notify, command)
-    source = _source(codebase, path)
-    region = _region(source, span)
     with ExitStack() as stack:
-        oracle = open_oracle_of(stack, codebase, oracle_settings, notify, report, command)
+        begun = begin_oracle(stack, project, oracle_settings, command)
+        codebase = open_named(project, notify, command)
+        source = _source(codebase, path)
+        region = _region(source, span)
+        oracle = open_oracle_of(stack, codebase, oracle_settings, notify, report, command, begun)
         candidate = Candidate(source, span, replacement)
         if isinstance(oracle, LearnsLater) and (cold := oracle.judge_cold(candidate, report)) is not None:
             return cold

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.languages import PYTHON
+from rtc_inspector.core.oracle.begun import Begun, begin
 from rtc_inspector.core.oracle.bench.project import is_generated, origin_of
 from rtc_inspector.core.oracle.command.commands import Command, find_command
 from rtc_inspector.core.oracle.factory import open_oracle
@@ -107,8 +108,9 @@ def open_judged(
             "the Python files of a project that holds several.",
         )
     command = None if python_only else command
+    begun = begin_oracle(stack, project, settings, command)
     codebase = open_named(project, notify, command)
-    oracle = open_oracle_of(stack, codebase, settings, notify, report, command)
+    oracle = open_oracle_of(stack, codebase, settings, notify, report, command, begun)
     meanwhile(codebase)  # only now: it would keep the interpreter from what starts processes
     return learned(codebase, oracle, notify, report)
 
@@ -179,6 +181,14 @@ def learned(codebase: Codebase, oracle: Oracle, notify: Notify, report: Report) 
     return Judged(codebase, oracle, suite)
 
 
+def begin_oracle(stack: ExitStack, project: Path, settings: OracleSettings, command: Command | None) -> Begun | None:
+    """Begin what `open_oracle_of` goes on with, before the files are read; None where nothing can be begun."""
+    begun = begin(project, settings) if command is None else None
+    if begun is not None:
+        stack.callback(begun.close)
+    return begun
+
+
 def open_oracle_of(
     stack: ExitStack,
     codebase: Codebase,
@@ -186,6 +196,7 @@ def open_oracle_of(
     notify: Notify,
     report: Report,
     command: Command | None,
+    begun: Begun | None = None,
 ) -> Oracle:
     """Open what judges a codebase: its own test command, a cluster, or this machine. Raises as `learned`."""
     oracle: Oracle
@@ -198,7 +209,7 @@ def open_oracle_of(
 
         oracle = open_command_oracle(codebase, command, settings, notify)
     elif not settings.cluster:
-        oracle = open_oracle(codebase, settings, notify, report)
+        oracle = open_oracle(codebase, settings, notify, report, begun)
     else:
         from rtc_inspector.core.cluster.remote import ClusterOracle  # Ray is an extra
 

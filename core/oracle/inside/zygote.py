@@ -68,14 +68,20 @@ def main() -> None:
             file.write(binascii.a2b_base64(data))
         os.chmod(path, mode)
     sys.path[:0] = config["paths"]
-    sys.argv = ["pytest"]
+    sys.argv, missing = ["pytest"], ""
     try:
         if not config.get("plain"):
             gc.disable()  # nearly all that is made now stays
             importlib.import_module("pytest")
             gc.enable()
     except ImportError as error:
-        wire.send({"ready": False, "missing": str(error), "python": platform.python_version()})
+        missing = str(error)
+    if config.get("begun"):  # the rest is told once it is known
+        config = wire.receive()
+        if config is None:
+            return
+    if missing:
+        wire.send({"ready": False, "missing": missing, "python": platform.python_version()})
         return
     Zygote(wire, config).serve()
 
