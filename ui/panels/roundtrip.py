@@ -169,9 +169,8 @@ class RoundTripPanel(QWidget):
         self.set_kind(FIRST_KIND)
         self._state = label(role="muted", wrap=True)
         self._list = called(QWidget(), role="surface")
-        self._layout = column(margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=SPACE, owner=self._list)
-        self._layout.addWidget(self._state)
-        self._layout.addStretch(1)
+        margins = SPACE + 4, SPACE, SPACE + 4, SPACE
+        self._layout = column(self._state, None, margins=margins, spacing=SPACE, owner=self._list)
         self._scroll = CardScroll(self._list)
         column(self._empty, self._header, self.own, self._scroll, owner=self)
         self._blinking = QTimer(self, interval=BLINK)

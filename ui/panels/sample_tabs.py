@@ -21,13 +21,13 @@ from rtc_inspector.ui.panels.pieces import Badge, Card, CodePeek, EmptyState, Te
 from rtc_inspector.ui.style.controls import (
     BAR,
     ElidedLabel,
+    FilterField,
     breakable,
     button,
     called,
     column,
     copy_menu,
     embolden,
-    field,
     label,
     row,
     scrolled,
@@ -218,8 +218,7 @@ class TestsPanel(QWidget):
         self.badge, self.detail = Badge(), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.parting = switch("Parted only", "Show only tests that gave something else before")
-        self.search = field("Filter tests by name or message", "Filter tests")
-        self.search.setClearButtonEnabled(True)
+        self.search = FilterField("Filter tests", "Filter tests by name or message")
         self.search.setMaximumWidth(220)
         self.search.textChanged.connect(lambda: self._fill())
         self.failing.toggled.connect(lambda: self._fill())

@@ -14,9 +14,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
-    QScrollArea,
     QWidget,
 )
 
@@ -33,7 +31,7 @@ from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labe
 from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
 from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, WordsField, field_of, rows_of
-from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row
+from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row, scrolled
 from rtc_inspector.ui.style.fonts import FRAME, keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -92,10 +90,7 @@ class RunDialog(QDialog):
         self._prepare()
         self._fields = QWidget()
         self._columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
-        self._scroll = QScrollArea(widgetResizable=True)  # what a low or narrow screen has no room for is scrolled to
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._fields)
+        self._scroll = scrolled(self._fields)  # what a low or narrow screen has no room for is scrolled to
         self._tests = QWidget()
         self._left = column(self._sampling(), self._tests, None, spacing=SPACE * 2)
         self._columns.addLayout(self._left, 1)
