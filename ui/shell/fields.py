@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
@@ -28,7 +29,7 @@ from shiboken6 import isValid
 from rtc_inspector.core.errors import InspectorError, UserError
 from rtc_inspector.core.settings import EndpointSettings, RunSettings
 from rtc_inspector.core.settings.setting import described
-from rtc_inspector.ui.style.controls import column, give_role, label, row
+from rtc_inspector.ui.style.controls import called, column, give_role, label, row
 from rtc_inspector.ui.style.fonts import keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -141,6 +142,15 @@ def say_in(dialog: QDialog, line: QLabel, words: str, bad: bool = False) -> None
     say(line, words, bad)
     dialog.adjustSize()
     keep_on_screen(dialog)
+
+
+def choice_box(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
+    """Return a box of values in words, named for screen readers, with the chosen one, or else the first, on show."""
+    box = called(QComboBox(), name)
+    for value, words in entries.items():
+        box.addItem(words, value)
+    box.setCurrentIndex(max(box.findData(chosen), 0))
+    return box
 
 
 def indent(box: QAbstractSpinBox) -> None:

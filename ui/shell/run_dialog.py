@@ -10,7 +10,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -27,7 +26,7 @@ from rtc_inspector.core.settings.project_file import BACKWARD, FORWARD, ProjectF
 from rtc_inspector.core.settings.setting import check, described, value_of, with_values
 from rtc_inspector.core.store.rows import TRIAL, PaceRow
 from rtc_inspector.ui.shell.bars import duration
-from rtc_inspector.ui.shell.fields import error_words, form, heading, level_labels, say
+from rtc_inspector.ui.shell.fields import choice_box, error_words, form, heading, level_labels, say
 from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
 from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, WordsField, field_of, rows_of
@@ -69,7 +68,8 @@ class RunDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings, self._file, self._there = settings, file, there
-        self.task, self.all = QComboBox(), QCheckBox("All settings")
+        self.task = choice_box("Task", {kind.name: kind.title for kind in TASKS.values()}, settings.task)
+        self.all = QCheckBox("All settings")
         every = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in every.items()}
         self.words = WordsField(every["prompts"])
@@ -104,10 +104,6 @@ class RunDialog(QDialog):
         self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
 
     def _prepare(self) -> None:
-        self.task.setAccessibleName("Task")
-        for kind in TASKS.values():
-            self.task.addItem(kind.title, kind.name)
-        self.task.setCurrentIndex(max(self.task.findData(self._settings.task), 0))
         self.task.currentIndexChanged.connect(self._take_task)
         self.all.setToolTip("Show every setting there is, also those that few change")
         self.all.toggled.connect(self._arrange)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
@@ -31,7 +29,7 @@ from rtc_inspector.ui.compare import REFERENCE
 from rtc_inspector.ui.compare import STEPS as ITEMS
 from rtc_inspector.ui.diff.view import STEPS as CHANGES
 from rtc_inspector.ui.labels.controls import keys_of
-from rtc_inspector.ui.shell.fields import form, heading, indent, level_labels, show_modal
+from rtc_inspector.ui.shell.fields import choice_box, form, heading, indent, level_labels, show_modal
 from rtc_inspector.ui.shell.remembered import SCALES, Remembered
 from rtc_inspector.ui.shell.welcome import Step, Tour
 from rtc_inspector.ui.style.appearance import CHOICES, Appearance
@@ -68,10 +66,10 @@ class SettingsDialog(QDialog):
         self.setWindowTitle("Settings")
         self._preferences, self._remembered = preferences, remembered
         looks = {each: {"system": "As the system has it"}.get(each, each.capitalize()) for each in CHOICES}
-        self.theme = _choice("Theme", looks, remembered.theme)
-        self.scale = _choice("Size of everything", {each: f"{each} %" for each in SCALES}, remembered.scale)
+        self.theme = choice_box("Theme", looks, remembered.theme)
+        self.scale = choice_box("Size of everything", {each: f"{each} %" for each in SCALES}, remembered.scale)
         self.points = called(QSpinBox(), "Points of the code font")
-        self.sandbox = _choice("Sandbox of new runs", _SANDBOX.choices, sandbox)
+        self.sandbox = choice_box("Sandbox of new runs", _SANDBOX.choices, sandbox)
         self.danger, self.scaled = label(_SANDBOX.cautions["none"], "bad", wrap=True), label(SCALED, "muted")
         self.annotator = field("Name that labels are stored under", text=remembered.annotator)
         self.models = called(QListWidget(), "Model files and folders to look through")
@@ -151,14 +149,6 @@ class SettingsDialog(QDialog):
         if item is not None:
             self._remembered.remove_model(Path(item.text()))
             self._preferences.models_changed.emit()
-
-
-def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
-    box = called(QComboBox(), name)
-    for value, words in entries.items():
-        box.addItem(words, value)
-    box.setCurrentIndex(max(box.findData(chosen), 0))
-    return box
 
 
 class Preferences(QObject):
