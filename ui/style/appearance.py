@@ -33,7 +33,7 @@ class Appearance(QObject):
         self._app = app
         self.choice = choice
         # Our style sheet builds on a style: native ones differ by platform, this one is the same everywhere.
-        if app.property(PROPERTY) is None:  # asked by name, a style with a style sheet over it does not tell its own
+        if app.style().objectName() != "fusion":
             app.setStyle("Fusion")
         app.setFont(interface_font())
         self._growth = 1.0
