@@ -74,6 +74,7 @@ class Worker:
         self._by_file = baseline.by_file()
         self._alone: dict[str, bool] = {}
         self._noticed: dict[str, list[str]] = {}
+        self._collected: set[tuple[Session, bool, frozenset[str]]] = set()  # by the untouched project, see `_compared`
         self._in_stages: bool | None = None
         self._plain = not plan.config["pytest_needed"]
         self._engine = EngineWait()
@@ -175,11 +176,18 @@ class Worker:
         self.untouched_passes = True
         if trial.candidate is None or verdict.outcome in (Outcome.PASS, Outcome.SYNTAX_ERROR):
             return verdict
-        # Where it ended before any test, the untouched project is asked for the fastest of what was collected first.
-        ran = to_first_failure(verdict) or fastest_first(first_stage(trial.tests), self._baseline)[:PROBE_TESTS]
+        ran, before = to_first_failure(verdict), None
+        if not ran:  # it ended before any test: the untouched project collects these files or not, whatever is changed
+            stage = first_stage(trial.tests)
+            before = session, trial.whole, frozenset(map(file_of, stage))
+            if before in self._collected:
+                return verdict
+            ran = fastest_first(stage, self._baseline)[:PROBE_TESTS]
         plain = self._ask(self._zygote(session), Trial(None, ran, whole=trial.whole, in_order=trial.in_order), [ran])
         self._allow(plain)
         self.untouched_passes = plain.green and plain.passed(ran)
+        if before is not None and self.untouched_passes:
+            self._collected.add(before)
         return self._concluded(observed, trial, started)  # with what is usual for the project known
 
     def _concluded(self, observed: Observation, trial: Trial, started: float) -> Verdict:
