@@ -114,7 +114,8 @@ class Comparing(RunsPage):
         def make_side() -> None:
             self.page.make_side()
 
-        return lambda: self._summary, lambda: self._summary.scatter.plot, lambda: self.page, make_side, make_side, lambda: self.page.traces
+        parts: tuple[Work, ...] = (lambda: self._summary, lambda: self._summary.scatter.plot, lambda: self.page)
+        return *parts, make_side, make_side, lambda: self.page.traces
 
     def compare(self, run_ids: Sequence[int]) -> None:
         self.runs = tuple(run_ids)
