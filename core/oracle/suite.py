@@ -99,7 +99,7 @@ class _Forked:
 
 @dataclass(frozen=True, slots=True)
 class _Untraced:
-    """What the runs without a tracer showed."""
+    """The findings of the runs without a tracer."""
 
     plain: list[IdentityRun]  # in fresh processes; the first of all tests, later ones of `again` alone
     again: list[str]  # the tests that are fast enough to be run again and again
@@ -109,7 +109,7 @@ class _Untraced:
 
 @dataclass(frozen=True, slots=True)
 class _InOrder:
-    """What runs in the project's own order showed of tests that fail in others."""
+    """The findings of runs in the project's own order, about tests that fail in others."""
 
     kept: frozenset[str] = frozenset()  # those that passed in each of them
     chains: tuple[Chain, ...] = ()

@@ -97,7 +97,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What of a file is known before its tests have run: candidates, and its statements where it is Python."""
+    """The facts of a file that need no run of its tests: candidates, and its statements where it is Python."""
 
     candidates: list[Region]
     statements: StatementMap | None

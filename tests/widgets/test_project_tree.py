@@ -108,7 +108,7 @@ def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QAppl
 
 
 def test_files_that_a_run_adds_stand_where_a_tree_built_anew_has_them(qapp: QApplication) -> None:
-    def shown(model: ProjectModel, parent: QModelIndex = QModelIndex()) -> list[object]:  # noqa: B008
+    def shown(model: ProjectModel, parent: QModelIndex) -> list[object]:
         places = (model.index(row, NAME, parent) for row in range(model.rowCount(parent)))
         return [[at.data(), at.siblingAtColumn(REGIONS).data(), shown(model, at)] for at in places]
 
@@ -123,7 +123,7 @@ def test_files_that_a_run_adds_stand_where_a_tree_built_anew_has_them(qapp: QApp
     anew.set_files([])
     anew.set_rows(rows)
     anew.set_files(files)
-    assert shown(grown) == shown(anew)
+    assert shown(grown, QModelIndex()) == shown(anew, QModelIndex())
     grown.set_rows([])
     assert grown.index_of("b.py").isValid() and not grown.index_of("a.py").isValid(), "a run's own files leave with it"
     assert tester.model() is grown
