@@ -80,8 +80,8 @@ class MainWindow(QMainWindow):
         self._offers_coder = False
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
-        self.welcome = Welcome(remembered.projects())
         with appearance.laid_aside():
+            self.welcome = Welcome(remembered.projects())
             self.parts = WindowParts(self.gateway, menu, runs, self.welcome)
             self.setCentralWidget(self.parts)
         self.project = OpenProject(self.gateway, self)

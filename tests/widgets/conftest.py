@@ -15,8 +15,8 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
+from themes import light
 
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import LIGHT, current_theme
 
 KNOWN = frozenset(
@@ -31,7 +31,7 @@ def qapp() -> Iterator[QApplication]:
     app = QApplication(["rtc-inspector"])
     app.setOrganizationName("rtc-inspector-tests")
     app.setQuitOnLastWindowClosed(False)
-    Appearance(app, "light")
+    light(app)
     yield app
 
 
@@ -57,7 +57,7 @@ def no_qt_messages() -> Iterator[None]:
     qInstallMessageHandler(note)
     yield
     if current_theme() is not LIGHT and isinstance(app := QCoreApplication.instance(), QApplication):
-        Appearance(app, "light")
+        light(app)
     app = QCoreApplication.instance()
     if app is not None:
         gc.collect()

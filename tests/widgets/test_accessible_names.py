@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from store_cases import filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector import ui
@@ -42,7 +43,6 @@ from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
 from rtc_inspector.ui.shell.search import SearchDialog
 from rtc_inspector.ui.shell.setting_fields import PromptWords
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.preferences import HelpDialog, SettingsDialog
 
 CONTROLS = (
@@ -94,7 +94,7 @@ def _part_of_another(widget: QWidget) -> bool:
 def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     tmp_path = tmp_path_factory.mktemp("names")
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    made = MainWindow(light(qapp), Remembered(settings))
     made.show()
     case = filled(tmp_path, items=12, finish=False)
     made.open_database(case.database, case.root)

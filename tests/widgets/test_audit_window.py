@@ -10,6 +10,7 @@ from factories import fill_store
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.figures import Link, Table
@@ -17,7 +18,6 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.pages import scoring
 
 
@@ -32,7 +32,7 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def window(qapp: QApplication, database: Path) -> Iterator[MainWindow]:
     remembered = Remembered(QSettings(str(database.with_name("settings.ini")), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.show()
     made.open_database(database)
     wait_until(lambda: made.inspection.run is not None)

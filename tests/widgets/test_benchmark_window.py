@@ -11,6 +11,7 @@ from factories import fill_store, model_info, suite
 from notebooks import notebook
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.figures import Scatter
@@ -23,7 +24,6 @@ from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.figures.view import FiguresView
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 PATIENCE = 30.0
 """Seconds: on a busy machine figures take theirs, since they rest twice as long as they are read."""
@@ -32,7 +32,7 @@ PATIENCE = 30.0
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.show()
     yield made
     made.close()

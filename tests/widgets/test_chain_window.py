@@ -13,6 +13,7 @@ from chat_server import chat_server
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.analyses.analyse import analyse
@@ -27,7 +28,6 @@ from rtc_inspector.ui.report.page import render
 from rtc_inspector.ui.run.lists import _beside, _cells
 from rtc_inspector.ui.shell.bars import run_summary
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.region_state import RegionState, region_state, state_words
 
 
@@ -53,7 +53,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def window(qapp: QApplication, database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     ini = tmp_path_factory.mktemp("remembered") / "settings.ini"
-    made = MainWindow(Appearance(qapp, "light"), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
+    made = MainWindow(light(qapp), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
     made.resize(1500, 950)
     made.show()
     with open_reader(database) as reader:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
-from themes import wear
+from themes import light, wear
 from waiting import wait_until
 
 from rtc_inspector.core.comparison import comparison as words
@@ -28,7 +28,6 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK
 from rtc_inspector.ui.window.pages import proposed
 
@@ -47,7 +46,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def window(qapp: QApplication, database: Path) -> Iterator[MainWindow]:
     """One for all tests: each begins a comparison of its own."""
     remembered = Remembered(QSettings(str(database.with_name("settings.ini")), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.show()
     made.open_database(database)
     wait_until(lambda: made.inspection.overview is not None and len(made.inspection.overview.runs) == 4)
@@ -331,7 +330,7 @@ def test_one_run_alone_cannot_be_compared(window: MainWindow) -> None:
 
 def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    fresh = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    fresh = MainWindow(light(qapp), Remembered(settings))
     fresh.show()
     idle = fresh.opening.idle
     idle.begin()

@@ -10,6 +10,7 @@ from factories import model_info, suite
 from PySide6.QtCore import QModelIndex, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.generation import Extraction, Role, Sample
@@ -18,7 +19,6 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.types import Item, Outcome, Span, Verdict
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 TEXT = "def bill(total):\n    price = total\n    return price\n"
 CHANGES = ("identity", "rename", "logging")
@@ -63,7 +63,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def window(qapp: QApplication, database: Path, tmp_path: Path) -> Iterator[MainWindow]:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    made = MainWindow(light(qapp), Remembered(settings))
     made.resize(1500, 950)
     made.show()
     made.open_database(database, database.parent / "shop")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.kinds import configured
@@ -15,7 +16,6 @@ from rtc_inspector.core.settings import EditSettings, RunSettings
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.style.appearance import Appearance
 
 EDITING = configured(RunSettings(regions=30, forward_samples=2, model="/m.gguf"), "editing")
 
@@ -23,7 +23,7 @@ EDITING = configured(RunSettings(regions=30, forward_samples=2, model="/m.gguf")
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.open_database(tmp_path / "new.sqlite")
     yield made
     made.close()

@@ -11,6 +11,7 @@ from edit_runs import StoredEdits, history, store_edits
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.run.results import open_reader
@@ -18,7 +19,6 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.report.page import render
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> StoredEdits:
 @pytest.fixture(scope="module")
 def window(qapp: QApplication, case: StoredEdits, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     ini = tmp_path_factory.mktemp("remembered") / "settings.ini"
-    made = MainWindow(Appearance(qapp, "light"), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
+    made = MainWindow(light(qapp), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
     made.resize(1280, 800)
     made.show()
     made.open_database(case.database, case.root)

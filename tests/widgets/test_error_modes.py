@@ -10,6 +10,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
+from themes import light
 
 from rtc_inspector.core.analyses.agreement import measure
 from rtc_inspector.core.store.rows import LabelRow
@@ -18,7 +19,6 @@ from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_labels_of_a_retired_mode_keep_its_name(qapp: QApplication) -> None:
 def test_a_users_file_that_cannot_be_read_is_a_notice(qapp: QApplication, tmp_path: Path) -> None:
     (tmp_path / "error_modes.toml").write_text("version = ", "utf-8")
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    window = MainWindow(light(qapp), Remembered(settings))
     assert "error_modes.toml cannot be read" in window.parts.notices.problem.text()
     assert window.parts.labels.taxonomy == read_taxonomy()
     window.close()

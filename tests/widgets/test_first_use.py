@@ -16,6 +16,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from store_cases import Filled, filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.generation import Extraction, Role, Sample
@@ -35,7 +36,6 @@ from rtc_inspector.ui.shell.bars import NoticeText, StatusLine
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
 from rtc_inspector.ui.shell.run_dialog import PRESET, RunDialog
 from rtc_inspector.ui.shell.welcome import Welcome
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def remembered(tmp_path: Path) -> Remembered:
 
 @pytest.fixture
 def window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.resize(1280, 800)
     made.show()
     yield made

@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from store_cases import filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.regions.candidates import how_many
@@ -23,7 +24,6 @@ from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.style.appearance import Appearance
 
 Open = Callable[[], MainWindow]
 
@@ -34,7 +34,7 @@ def open_window(qapp: QApplication, tmp_path: Path) -> Iterator[Open]:
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
     def make() -> MainWindow:
-        made.append(MainWindow(Appearance(qapp, "light"), remembered))
+        made.append(MainWindow(light(qapp), remembered))
         made[-1].resize(1280, 800)
         made[-1].show()
         return made[-1]

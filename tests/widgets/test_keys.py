@@ -10,13 +10,12 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from themes import wear
+from themes import light, wear
 from waiting import wait_until
 
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK, LIGHT
 from rtc_inspector.ui.window.preferences import HelpDialog, keys_of_views
 
@@ -24,7 +23,7 @@ from rtc_inspector.ui.window.preferences import HelpDialog, keys_of_views
 @pytest.fixture(scope="module")
 def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
     path = tmp_path_factory.mktemp("keys") / "settings.ini"
-    made = MainWindow(Appearance(qapp, "light"), Remembered(QSettings(str(path), QSettings.Format.IniFormat)))
+    made = MainWindow(light(qapp), Remembered(QSettings(str(path), QSettings.Format.IniFormat)))
     made.show()
     made.activateWindow()
     yield made

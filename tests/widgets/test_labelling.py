@@ -18,6 +18,7 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QWidget
 from store_cases import Filled, filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.errors import SandboxError, StoreError
@@ -30,7 +31,6 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.bars import NoticeText, Offer
 from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.window.window_actions import WHILE_BLIND
 from rtc_inspector.ui.window.window_parts import DESK
 
@@ -45,7 +45,7 @@ def window(qapp: QApplication, case: Filled, tmp_path: Path) -> Iterator[MainWin
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     remembered = Remembered(settings)
     remembered.annotator = "Ann"
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.resize(1280, 800)
     made.show()
     made.activateWindow()
@@ -480,7 +480,7 @@ def test_leaving_labels_moves_no_tab_and_their_room_ends_with_going_to_the_code(
     press(Qt.Key.Key_F)
     window.close()
     wait_until(lambda: not window.isVisible())
-    again = MainWindow(Appearance(qapp, "light"), window.remembered)
+    again = MainWindow(light(qapp), window.remembered)
     again.show()
     assert again.parts._splitters["right"].sizes()[1] == before[1]
     again.close()

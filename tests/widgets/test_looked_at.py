@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QWidget,
 )
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -38,7 +39,6 @@ from rtc_inspector.ui.presenters import MARK
 from rtc_inspector.ui.reading.inspection import LookedAt, Wanted
 from rtc_inspector.ui.shell.bars import run_summary
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS, Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 CHANGES = 100
 
@@ -104,7 +104,7 @@ def opened(
     def make() -> MainWindow:
         remembered = Remembered(QSettings(str(tmp_path / f"{len(made)}.ini"), QSettings.Format.IniFormat))
         remembered.annotator = "Ann"
-        window = MainWindow(Appearance(qapp, "light"), remembered)
+        window = MainWindow(light(qapp), remembered)
         made.append(window)
         window.resize(1280, 800)
         window.show()

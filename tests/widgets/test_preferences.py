@@ -10,13 +10,13 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from store_cases import filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import recites
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Step, Tour
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK
 from rtc_inspector.ui.window.preferences import SettingsDialog
 
@@ -28,7 +28,7 @@ def remembered(tmp_path: Path) -> Remembered:
 
 @pytest.fixture
 def window(qapp: QApplication, remembered: Remembered, tmp_path: Path) -> Iterator[MainWindow]:
-    appearance = Appearance(qapp, "light")
+    appearance = light(qapp)
     made = MainWindow(appearance, remembered)
     made.show()
     made.activateWindow()

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.generation import Role
@@ -19,7 +20,6 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.panels.run import Preparing
 from rtc_inspector.ui.run.control import A_CHECK, A_RUN
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 def test_each_step_has_its_time_and_one_that_never_came_is_left_out(qapp: QApplication) -> None:
@@ -53,7 +53,7 @@ def test_each_step_has_its_time_and_one_that_never_came_is_left_out(qapp: QAppli
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.resize(1280, 800)
     made.show()
     root = tmp_path / "shop"

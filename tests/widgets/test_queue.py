@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import filled
 from stored_run import shown
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.run.events import Control, Event
@@ -21,7 +22,6 @@ from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.own_runs import QueueDialog, RunQueue
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def open_window(qapp: QApplication, remembered: Remembered) -> Iterator[Callable
     made: list[MainWindow] = []
 
     def make() -> MainWindow:
-        made.append(MainWindow(Appearance(qapp, "light"), remembered))
+        made.append(MainWindow(light(qapp), remembered))
         made[-1].show()
         return made[-1]
 

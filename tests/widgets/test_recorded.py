@@ -11,13 +11,13 @@ import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from store_cases import filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector import resources
 from rtc_inspector.core.run.events import TextStreamed
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 BUNDLE = resources.path("recorded", "demo.zip")
 
@@ -25,7 +25,7 @@ BUNDLE = resources.path("recorded", "demo.zip")
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    made = MainWindow(light(qapp), Remembered(settings))
     made.resize(1280, 800)
     made.show()
     yield made

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication, QLineEdit, QSpinBox
 from setting_values import another
+from themes import light
 
 from rtc_inspector.app.cli import build_parser
 from rtc_inspector.app.running import run_settings
@@ -18,7 +19,6 @@ from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.shell.model_dialogs import EndpointDialog
 from rtc_inspector.ui.shell.run_dialog import WIDE, RunDialog
 from rtc_inspector.ui.shell.setting_fields import NumberField
-from rtc_inspector.ui.style.appearance import Appearance
 
 SETTINGS = described(RunSettings)
 
@@ -76,7 +76,7 @@ def test_every_setting_of_a_task_has_a_row_that_can_be_seen(qapp: QApplication, 
 
 
 def test_words_of_a_number_that_is_not_set_are_whole_where_all_settings_fit_a_small_screen(qapp: QApplication) -> None:
-    Appearance(qapp, "light")
+    light(qapp)
     dialog = RunDialog(RunSettings())
     dialog.all.setChecked(True)
     dialog.resize(WIDE, 720)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -19,10 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from stored_run import shown
-from themes import contrast, wear
+from themes import contrast, light, wear
 
 from rtc_inspector.ui.panels.pieces import CodePeek
-from rtc_inspector.ui.style.appearance import Appearance, stylesheet
+from rtc_inspector.ui.style.appearance import stylesheet
 from rtc_inspector.ui.style.icons import icon
 from rtc_inspector.ui.style.theme import DARK, LIGHT, Role, Theme, current_theme, mix
 
@@ -92,7 +95,8 @@ def outstanding(after: set[str], before: set[str], ground: str) -> bool:
 
 @pytest.fixture
 def styled(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[Theme]:
-    appearance = Appearance(qapp, request.param)
+    appearance = light(qapp)
+    appearance.choose(request.param)
     yield appearance.theme
     appearance.choose("light")
 
@@ -196,29 +200,48 @@ def test_style_sheet_leaves_no_role_unfilled() -> None:
 
 
 def test_a_switch_reaches_what_is_painted_by_hand_shown_or_not(qapp: QApplication) -> None:
-    appearance, shown_peek, hidden_peek = Appearance(qapp, "light"), CodePeek(), CodePeek()
+    appearance, shown_peek, hidden_peek = light(qapp), CodePeek(), CodePeek()
     shown(shown_peek, 60, 20)
     find = icon("search", "text")
-    light = find.pixmap(16, 16).toImage()
+    before = find.pixmap(16, 16).toImage()
     appearance.choose("dark")
     assert current_theme() is DARK and DARK.background in qapp.styleSheet()
     assert qapp.palette().window().color().name() == DARK.background
     for peek in (shown_peek, hidden_peek):
         assert peek.grab().toImage().pixelColor(2, 2).name() == DARK.gutter
-    assert find.pixmap(16, 16).toImage() != light
+    assert find.pixmap(16, 16).toImage() != before
     appearance.choose("light")
     assert current_theme() is LIGHT
     assert shown_peek.grab().toImage().pixelColor(2, 2).name() == LIGHT.gutter
-    assert find.pixmap(16, 16).toImage() == light
+    assert find.pixmap(16, 16).toImage() == before
+
+
+DESTROYED = """
+from PySide6.QtWidgets import QApplication, QLabel
+from rtc_inspector.ui.style.appearance import Appearance
+app = QApplication([])
+appearance = Appearance(app, "light")
+before = QLabel("styled, and never shown")
+with appearance.laid_aside():
+    within = QLabel("made without the style sheet")
+del before, within
+appearance.choose("dark")
+"""
+
+
+def test_a_widget_that_is_gone_is_not_styled() -> None:
+    environment = {**os.environ, "MALLOC_PERTURB_": "165"}  # what is freed is overwritten, so that reading it fails
+    ended = subprocess.run([sys.executable, "-c", DESTROYED], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_an_unknown_theme_is_refused(qapp: QApplication) -> None:
     with pytest.raises(ValueError):
-        Appearance(qapp, "light").choose("sepia")
+        light(qapp).choose("sepia")
 
 
 def test_fixed_text_follows_the_size_of_all_text(qapp: QApplication) -> None:
-    appearance, peek = Appearance(qapp, "light"), CodePeek()
+    appearance, peek = light(qapp), CodePeek()
     before = peek.font().pointSizeF()
     appearance.grow(1.5)
     later = CodePeek()

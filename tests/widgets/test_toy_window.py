@@ -9,6 +9,7 @@ import pytest
 from chat_server import chat_server
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
+from themes import light
 from toy_method import LINES, TWICE, answer
 from waiting import wait_until
 
@@ -22,7 +23,6 @@ from rtc_inspector.ui.project.regions import PASSES, SCORE
 from rtc_inspector.ui.run.lists import run_title
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.run_dialog import RunDialog
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             )
             assert start(settings, tmp_path, store, lambda event: None, Control()).status == "finished"
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.show()
     made.open_database(tmp_path / "runs.sqlite", tmp_path)
     wait_until(lambda: made.inspection.run is not None)

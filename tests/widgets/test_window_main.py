@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from store_cases import Filled, filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.errors import ModelError
@@ -31,7 +32,6 @@ from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.reading.inspection import Wanted
 from rtc_inspector.ui.shell.bars import ElidedLabel
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import DARK, current_theme
 from rtc_inspector.ui.window.preferences import HelpDialog
 
@@ -48,7 +48,7 @@ def remembered(tmp_path: Path) -> Remembered:
 
 @pytest.fixture
 def empty(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
-    appearance = Appearance(qapp, "light")
+    appearance = light(qapp)
     made = MainWindow(appearance, remembered)
     made.resize(1280, 800)
     made.show()

@@ -9,6 +9,7 @@ import pytest
 from factories import model_info, suite
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.generation import Extraction, Role, Sample
@@ -23,13 +24,12 @@ from rtc_inspector.ui.presenters import presenter, trace
 from rtc_inspector.ui.project.regions import FILE, LINE
 from rtc_inspector.ui.run.starting import WordsDialog, Written
 from rtc_inspector.ui.shell.remembered import Remembered
-from rtc_inspector.ui.style.appearance import Appearance
 
 
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
     remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made = MainWindow(light(qapp), remembered)
     made.show()
     yield made
     made.close()

@@ -8,11 +8,19 @@ from rtc_inspector.ui.style.appearance import Appearance
 from rtc_inspector.ui.style.theme import Theme
 
 
+def light(app: QApplication) -> Appearance:
+    """Return the application's only appearance, light and of the common size."""
+    only = app.findChild(Appearance) or Appearance(app, "light")
+    only.choose("light")
+    only.grow(1.0)
+    return only
+
+
 def wear(theme: Theme) -> None:
     """Put the whole application into a theme; after each test it is light again."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    Appearance(app, theme.name)
+    light(app).choose(theme.name)
 
 
 def contrast(first: str, second: str) -> float:

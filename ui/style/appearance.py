@@ -59,6 +59,9 @@ class Appearance(QObject):
     @contextmanager
     def laid_aside(self) -> Iterator[None]:
         """Build many widgets without the style sheet, which is worked out anew for each that finds its place."""
+        # Once no style sheet is left, Qt forgets widgets that were never polished, and reads them after they are gone.
+        for widget in self._app.allWidgets():
+            widget.ensurePolished()
         self._app.setStyleSheet("")
         try:
             yield
