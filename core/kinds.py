@@ -136,10 +136,9 @@ class Kind:
     def has(self, path: str) -> bool:
         """Return whether the setting of that path says something to its runs."""
 
-        def names(kind: Kind) -> bool:
-            return any(path == name or path.startswith(f"{name}.") for name in kind.settings)
-
-        return names(self) or not any(map(names, (*METHODS.values(), IMPORTED)))
+        named = {path, path.partition(".")[0]}  # the setting itself, or the part that it belongs to
+        others = (*METHODS.values(), IMPORTED)
+        return not named.isdisjoint(self.settings) or all(named.isdisjoint(kind.settings) for kind in others)
 
     @property
     def describable(self) -> bool:
