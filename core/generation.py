@@ -5,7 +5,7 @@ Times are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -41,6 +41,14 @@ class Message:
 
     role: str
     content: str
+
+
+def conversation(system: str, examples: Iterable[tuple[str, str]], question: str) -> tuple[Message, ...]:
+    """Return the turns of a conversation: the system's text, worked examples as question and answer, the question."""
+    turns = [Message("system", system)]
+    for asked, answered in examples:
+        turns += [Message("user", asked), Message("assistant", answered)]
+    return (*turns, Message("user", question))
 
 
 def is_plain(messages: Sequence[Message]) -> bool:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.generation import INFILL, PLAIN, Block, Extraction, Fits, Infill, Message, Prompt, is_plain
+from rtc_inspector.core.generation import (
+    INFILL,
+    PLAIN,
+    Block,
+    Extraction,
+    Fits,
+    Infill,
+    Message,
+    Prompt,
+    conversation,
+    is_plain,
+)
 from rtc_inspector.core.models.extraction import blocks
 from rtc_inspector.core.models.prompts import CODE
 
@@ -64,13 +75,7 @@ def describe_prompt(signature: str, body: str, fits: Fits, style: str, shot: Exa
     if style == CODE:
         text = f"{example}\n{SUMMARY} {shot.words}\n\n\n{code}\n{SUMMARY}"
         return fitting(Prompt((Message(PLAIN, text),), block=Block("", comment="#")), fits)
-    turns = (
-        Message("system", _DESCRIBE),
-        Message("user", fenced(example)),
-        Message("assistant", shot.words),
-        Message("user", fenced(code)),
-    )
-    return fitting(Prompt(turns), fits)
+    return fitting(Prompt(conversation(_DESCRIBE, [(fenced(example), shot.words)], fenced(code))), fits)
 
 
 def write_prompt(
@@ -86,12 +91,7 @@ def write_prompt(
         # The last blank of the indentation is the model's: tokenizers join it with the word that follows.
         text = f"{example}{shot.body}\n\n\n{asked}"
         return fitting(Prompt((Message(PLAIN, text),), prefill="   ", block=Block("    ")), fits, what)
-    turns = (
-        Message("system", _WRITE),
-        Message("user", fenced(example)),
-        Message("assistant", fenced(f"{example}{shot.body}")),
-        Message("user", fenced(asked)),
-    )
+    turns = conversation(_WRITE, [(fenced(example), fenced(f"{example}{shot.body}"))], fenced(asked))
     return fitting(Prompt(turns, prefill="```python\n", stop=("\n```",)), fits, what)
 
 
@@ -152,12 +152,7 @@ def whole_program_prompt(prelude: str, words: str, fits: Fits, style: str) -> Pr
         prompt = Prompt((Message(PLAIN, text),), stop=("\n\n\n", "\n# "))
     else:
         given = f"This stands above it:\n{fenced(prelude)}\n\n" if prelude.strip() else ""
-        turns = (
-            Message("system", _WRITE_ALL),
-            Message("user", SHOT.words),
-            Message("assistant", fenced(code)),
-            Message("user", given + words),
-        )
+        turns = conversation(_WRITE_ALL, [(SHOT.words, fenced(code))], given + words)
         prompt = Prompt(turns, prefill="```python\n", stop=("\n```",))
     return fitting(prompt, fits, _TOO_LONG)
 
@@ -166,13 +161,11 @@ def summary_prompt(code: str, fits: Fits, style: str) -> Prompt:
     """Ask what a function does. Raises ModelError."""
     shown = [(f"{shot.signature}\n{shot.body}", shot.words) for shot in _SUMMARISED]
     if style in (CODE, INFILL):
-        examples = "".join(f"{example}\n{_SUMMARY} {words}\n\n\n" for example, words in shown)
-        prompt = Prompt((Message(PLAIN, f"{examples}{code}\n{_SUMMARY}"),), stop=("\n",))
+        above = "".join(f"{example}\n{_SUMMARY} {words}\n\n\n" for example, words in shown)
+        prompt = Prompt((Message(PLAIN, f"{above}{code}\n{_SUMMARY}"),), stop=("\n",))
     else:
-        turns = [Message("system", _SUMMARISE)]
-        for example, words in shown:
-            turns += [Message("user", fenced(example)), Message("assistant", words)]
-        prompt = Prompt((*turns, Message("user", fenced(code))))
+        examples = [(fenced(example), words) for example, words in shown]
+        prompt = Prompt(conversation(_SUMMARISE, examples, fenced(code)))
     return fitting(prompt, fits, _PROGRAM_TOO_LONG)
 
 
@@ -213,15 +206,11 @@ def mask_prompt(function: str, at: int, length: int, fits: Fits, style: str) -> 
     if style == INFILL:
         prompt = Prompt((), infill=Infill(before, after))
     elif style == CODE:
-        example = _below_then(_MASKED_SHOT.partition(MASK)[2], _SHOT)
-        prompt = Prompt((Message(PLAIN, f"{example}\n\n\n{_below_then(after, begun)}"),), stop=("\n",))
+        above = _below_then(_MASKED_SHOT.partition(MASK)[2], _SHOT)
+        prompt = Prompt((Message(PLAIN, f"{above}\n\n\n{_below_then(after, begun)}"),), stop=("\n",))
     else:
-        turns = (
-            Message("system", _SYSTEM),
-            Message("user", _QUESTION.format(shown=_MASKED_SHOT)),
-            Message("assistant", f"```python\n{_SHOT}\n```"),
-            Message("user", _QUESTION.format(shown=shown)),
-        )
+        example = _QUESTION.format(shown=_MASKED_SHOT), fenced(_SHOT)
+        turns = conversation(_SYSTEM, [example], _QUESTION.format(shown=shown))
         prompt = Prompt(turns, prefill=f"```python\n{begun}", stop=("\n",))
     return fitting(prompt, fits, "A function with a hidden name")
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 
 from rtc_inspector.core.errors import ModelError
-from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
+from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt, conversation
 from rtc_inspector.core.languages import PYTHON, Language, Shot
 from rtc_inspector.core.languages.trees import Block as Statements
 from rtc_inspector.core.languages.trees import Statement, statements
@@ -114,12 +114,12 @@ def forward_prompt(
 
     def ask(excerpt: Excerpt, shown: str = region) -> Prompt:
         around = "\n".join(excerpt.before), region, "\n".join(excerpt.after)
-        turns = [Message("system", words.system)]
-        for shot, parts in _shot_parts(words):
-            asked = _forward_question(words, parts, parts[1], shot.where, layout)
-            turns += [Message("user", asked), Message("assistant", shot.description)]
-        question = _forward_question(words, around, shown, where, layout)
-        return Prompt((*turns, Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
+        examples = [
+            (_forward_question(words, parts, parts[1], shot.where, layout), shot.description)
+            for shot, parts in _shot_parts(words)
+        ]
+        turns = conversation(words.system, examples, _forward_question(words, around, shown, where, layout))
+        return Prompt(turns, truncated=excerpt.cut, shown=excerpt.share)
 
     if layout == PAPER:
         return _fitted(outline, ask, None, fits)
@@ -169,16 +169,16 @@ def backward_prompt(
 
 
 def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
-    turns = [Message("system", words.system)]
+    examples = []
     for shot, (before, region, after) in _shot_parts(words):
         indent = indent_of(region)
         wanted = todo_comment(words, indent, shot.description)
         there = wanted if layout == PAPER else indent + words.placeholder
         question = _backward_question(words, f"{before}\n{there}\n{after}", wanted, layout)
-        turns += [Message("user", question), Message("assistant", f"{words.answer_start}{region}{words.answer_end}")]
+        examples.append((question, f"{words.answer_start}{region}{words.answer_end}"))
     file = "\n".join([*excerpt.before, *place, *excerpt.after])
     return Prompt(
-        (*turns, Message("user", _backward_question(words, file, todo, layout))),
+        conversation(words.system, examples, _backward_question(words, file, todo, layout)),
         truncated=excerpt.cut,
         shown=excerpt.share,
         prefill=words.answer_start,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, ProjectError, UserError
-from rtc_inspector.core.generation import PLAIN, Block, Extraction, Fits, Message, ModelInfo, Prompt
+from rtc_inspector.core.generation import PLAIN, Block, Extraction, Fits, Message, ModelInfo, Prompt, conversation
 from rtc_inspector.core.metrics import similarity
 from rtc_inspector.core.models.extraction import extract_edit
 from rtc_inspector.core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
@@ -78,7 +78,7 @@ def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat", own
 
     def ask(shots: Sequence[Shot]) -> Prompt:
         turns = [(_forward_question(words, shot.old, shot.new), shot.description) for shot in shots]
-        return Prompt(_messages(words, turns, _forward_question(words, old, new)))
+        return Prompt(conversation(words.system, turns, _forward_question(words, old, new)))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
         parts = [_part(shot.old, after=shot.new) + f"{EDIT} {shot.description}\n\n\n" for shot in shots]
@@ -97,7 +97,7 @@ def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "c
         for shot in shots:
             inner = fence_for(shot.old)
             turns.append((_backward_question(words, shot.old, shot.description), f"{inner}\n{shot.new}\n{inner}"))
-        messages = _messages(words, turns, _backward_question(words, old, description))
+        messages = conversation(words.system, turns, _backward_question(words, old, description))
         return Prompt(messages, prefill=f"{fence}\n", stop=(f"\n{fence}",))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
@@ -133,13 +133,6 @@ def _fitted(shots: Sequence[Shot], ask: Callable[[Sequence[Shot]], Prompt], fits
         "An edit does not fit the model's context window, even without examples before it.",
         "Use a larger context size, a model with a larger window, or a smaller --max-edit-characters.",
     )
-
-
-def _messages(words: Wording, turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
-    messages = [Message("system", words.system)]
-    for asked, answered in turns:
-        messages += [Message("user", asked), Message("assistant", answered)]
-    return (*messages, Message("user", question))
 
 
 def _forward_question(words: Wording, old: str, new: str) -> str:
