@@ -102,13 +102,8 @@ def loops(tokens: Sequence[int]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Callbacks of one run; each gets the job's id first."""
-
-    started: Callable[[str], None]
-    text: Callable[[str, str], None]
-    progress: Callable[[str, int, int], None]
+Tell = Callable[..., None]
+"""Hears of one job: `started`, `text` or `progress`, the job's id, and the event's values by their names."""
 
 
 @dataclass(slots=True)
@@ -259,20 +254,20 @@ class Engine:
         self._held_back = False
         native.open_context(window + MARGIN, count)
 
-    def run(self, jobs: Sequence[Job], listener: Listener) -> Iterator[Generation]:
+    def run(self, jobs: Sequence[Job], tell: Tell) -> Iterator[Generation]:
         """Yield each job's answer as it ends. Raises Aborted after a cancel."""
         waiting = list(jobs)
         try:
             while waiting or self._streams.busy:
                 if self.cancelled():
                     raise Aborted
-                yield from self._admit(waiting, listener)
-                yield from self._step(listener)
+                yield from self._admit(waiting, tell)
+                yield from self._step(tell)
         finally:
             for stream in self._streams.busy:
                 self._release(stream)
 
-    def _admit(self, waiting: list[Job], listener: Listener) -> Iterator[Generation]:
+    def _admit(self, waiting: list[Job], tell: Tell) -> Iterator[Generation]:
         while waiting and self._streams.free and not self._held_back:
             job, source, shared = self._streams.nearest(waiting)
             if len(job.tokens) + 1 > self.window:
@@ -284,12 +279,12 @@ class Engine:
                 self._held_back = True
                 return
             waiting.remove(job)
-            listener.started(job.id)
-            self._prefill(stream, job, listener)
-            if (end := self._take(stream, self.native.sample(stream.sampler, -1), listener)) is not None:
+            tell("started", job.id)
+            self._prefill(stream, job, tell)
+            if (end := self._take(stream, self.native.sample(stream.sampler, -1), tell)) is not None:
                 yield end
 
-    def _prefill(self, stream: Stream, job: Job, listener: Listener) -> None:
+    def _prefill(self, stream: Stream, job: Job, tell: Tell) -> None:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
         stream.job, stream.started, stream.written = job, time.monotonic(), 0
         stream.thoughts = 0
@@ -300,11 +295,11 @@ class Engine:
         while (done := len(stream.held)) < total:
             if self.cancelled():
                 raise Aborted
-            listener.progress(job.id, done, total)
+            tell("progress", job.id, done=done, total=total)
             # For about a third of a second, so that progress and cancel stay quick on slow models.
             chunk = max(LEAST, min(MOST, int(self._speed / 3) // STEP * STEP)) if self.shape else STEP
             self._evaluate(stream, job.tokens[done : done + chunk], last=total)
-        listener.progress(job.id, total, total)
+        tell("progress", job.id, done=total, total=total)
 
     def _evaluate(self, stream: Stream, tokens: Sequence[int], last: int) -> None:
         start = len(stream.held)
@@ -329,7 +324,7 @@ class Engine:
         self.counters.evaluated += len(tokens)
         self.counters.padding += pad
 
-    def _step(self, listener: Listener) -> Iterator[Generation]:
+    def _step(self, tell: Tell) -> Iterator[Generation]:
         busy = self._streams.busy
         if not busy:
             return
@@ -352,7 +347,7 @@ class Engine:
                 stream.held.append(stream.next_token)
                 drawn[row.stream] = self.native.sample(stream.sampler, i)
         for stream in busy:
-            if (end := self._take(stream, drawn[stream.number], listener)) is not None:
+            if (end := self._take(stream, drawn[stream.number], tell)) is not None:
                 yield end
 
     def _step_rows(self, busy: Sequence[Stream]) -> list[Row]:
@@ -371,20 +366,20 @@ class Engine:
         streams = [self._streams.all[number] for number in sorted(numbers)]
         return [Row(s.next_token if s.job else 0, len(s.held), s.number, True) for s in streams]
 
-    def _take(self, stream: Stream, token: int, listener: Listener) -> Generation | None:
+    def _take(self, stream: Stream, token: int, tell: Tell) -> Generation | None:
         job = stream.job
         assert job is not None
         if self.native.ends(token):
-            return self._finish(stream, job, "stop", listener)
+            return self._finish(stream, job, "stop", tell)
         stream.written += 1
         self.counters.generated += 1
         if new := stream.answer.push(self.native.piece(token)):
-            listener.text(job.id, new)
+            tell("text", job.id, text=new)
         stream.next_token = token
         if stream.answer.thinking:
             stream.thoughts += 1
         reason = stream.answer.reason or self._reason_to_stop(stream, job)
-        return self._finish(stream, job, reason, listener) if reason else None
+        return self._finish(stream, job, reason, tell) if reason else None
 
     def _reason_to_stop(self, stream: Stream, job: Job) -> str:
         """Return why nothing more can come of an answer that its text does not end; empty while something can."""
@@ -396,9 +391,9 @@ class Engine:
             return "context"
         return ""
 
-    def _finish(self, stream: Stream, job: Job, reason: str, listener: Listener) -> Generation:
+    def _finish(self, stream: Stream, job: Job, reason: str, tell: Tell) -> Generation:
         if rest := stream.answer.finish():
-            listener.text(job.id, rest)
+            tell("text", job.id, text=rest)
         seconds = time.monotonic() - stream.started
         end = Generation(job.id, stream.answer.text, "", len(job.tokens), stream.written, seconds, reason)
         self._release(stream)

@@ -34,7 +34,7 @@ from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import Prompt, Request, is_plain
 from rtc_inspector.core.models.answers import TURN, Ending, begun_by, formats
 from rtc_inspector.core.models.devices import WITHOUT_EXTRA_BUFFERS, available_memory
-from rtc_inspector.core.models.engine import Aborted, Counters, Engine, Job, Listener, Row, find_shape, twinned
+from rtc_inspector.core.models.engine import Aborted, Counters, Engine, Job, Row, find_shape, twinned
 from rtc_inspector.core.models.process import HEARTBEAT, Wire, encode
 from rtc_inspector.core.models.template import COMPLETION_STOP, Renderer
 from rtc_inspector.core.settings.setting import read_back
@@ -461,20 +461,16 @@ class Session:
         jobs, twins = twinned([self._job(request, rendered[request.id]) for request in requests])
 
         def to_each(event: str, id_: str, **values: object) -> None:
-            for twin in twins[id_]:
+            # A prompt is read once for all of them.
+            for twin in [id_] if event == "progress" else twins[id_]:
                 send(event, id=twin, **values)
 
-        listener = Listener(
-            started=lambda id_: to_each("started", id_),
-            text=lambda id_, text: to_each("text", id_, text=text),
-            progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
-        )
         need = max(min(self.context_size, len(job.tokens) + job.room + 1) for job in jobs)
         window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
         if self._engine is None or self._engine.window < window:
             self._engine = self._open_engine(window)
             self._engine.cancelled = self._is_cancelled
-        for end in self._engine.run(jobs, listener):
+        for end in self._engine.run(jobs, to_each):
             for id_ in twins[end.id]:
                 seconds = end.seconds if id_ == end.id else 0.0
                 send("finished", **asdict(replace(end, id=id_, rendered=rendered[id_], seconds=seconds)))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from rtc_inspector.core.models.engine import Counters, Engine, Job, Listener, Row, Shape, find_shape, twinned
+from rtc_inspector.core.models.engine import Counters, Engine, Job, Row, Shape, find_shape, twinned
 
-QUIET = Listener(lambda id_: None, lambda id_, text: None, lambda id_, done, total: None)
+
+def quiet(event: str, id_: str, **values: object) -> None: ...
 
 
 class Cells:
@@ -72,7 +73,7 @@ def test_a_model_that_takes_nothing_back_is_evaluated_once_all_the_same() -> Non
 
 
 def run(engine: Engine, jobs: Sequence[Job]) -> dict[str, str]:
-    return {end.id: end.text for end in engine.run(jobs, QUIET)}
+    return {end.id: end.text for end in engine.run(jobs, quiet)}
 
 
 def open_engine(streams: int, shape: Shape | None) -> Engine:

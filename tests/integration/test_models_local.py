@@ -320,12 +320,12 @@ def test_closing_twice_and_using_after_it(small_model: Path) -> None:
 FIXED_STEPS = """
 import sys
 from rtc_inspector.core.models.engine import Engine
-from rtc_inspector.core.models.engine import Counters, Job, Listener
+from rtc_inspector.core.models.engine import Counters, Job
 from rtc_inspector.core.models.worker import NativeModel
 
 native = NativeModel(sys.argv[1], 0, 1)
 text = open("core/errors.py").read()
-quiet = Listener(lambda i: None, lambda i, t: None, lambda i, d, t: None)
+quiet = lambda event, id_, **values: None
 a, b, c = (
     Job(str(n), tuple(native.tokenize(text[:size])), 0.8, n, 6) for n, size in enumerate((500, 900, 700))
 )
