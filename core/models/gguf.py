@@ -15,7 +15,7 @@ import re
 import struct
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ def _parse(cursor: _Cursor) -> RawHeader:
             metadata[key] = value
     # Marks are looked for as the file stores them, length first: much faster than reading a vocabulary text by text.
     _, vocabulary = arrays.get(VOCABULARY, (0, cursor.at))
-    middles = [family.middle.encode() for family in FAMILIES]
+    middles = [middle.encode() for _, _, middle in FAMILIES]
     gap = any(data.find(struct.pack("<Q", len(mark)) + mark, vocabulary, cursor.at) >= 0 for mark in middles)
     tensors = [_tensor(cursor) for _ in range(tensor_count)]
     alignment = metadata.get("general.alignment", 32)
@@ -345,22 +345,15 @@ JOINER = "\u2060"  # word joiner: shows nothing and keeps what it stands in from
 LEAST = 3  # characters below which a special token's text is no mark that somebody would write
 
 
-@dataclass(frozen=True, slots=True)
-class InfillMarks:
-    """Texts of the tokens around what stands before and after a gap, in the order in which they are used."""
-
-    prefix: str
-    suffix: str
-    middle: str
-
-
-FAMILIES = (
-    InfillMarks("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, Gemma
-    InfillMarks("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),  # StarCoder, Granite
-    InfillMarks("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),  # SantaCoder
-    InfillMarks("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),  # DeepSeek
-    InfillMarks("▁<PRE>", "▁<SUF>", "▁<MID>"),  # Code Llama
-    InfillMarks("<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>"),  # GLM
+InfillMarks = tuple[str, str, str]
+"""Texts of the tokens before what stands before a gap, before what stands behind it, and before what fills it."""
+FAMILIES: tuple[InfillMarks, ...] = (
+    ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, Gemma
+    ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),  # StarCoder, Granite
+    ("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),  # SantaCoder
+    ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),  # DeepSeek
+    ("▁<PRE>", "▁<SUF>", "▁<MID>"),  # Code Llama
+    ("<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>"),  # GLM
 )
 
 
@@ -387,10 +380,11 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
         special = list(_special(data, raw, set(header.fim_tokens.values())))
     control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
     texts, by_number = {token.text for token in special}, {token.number: token.text for token in special}
-    named = [by_number.get(header.fim_tokens.get(place, -1), "") for place in ("prefix", "suffix", "middle")]
-    family = next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)
-    marks = InfillMarks(*named) if all(named) else family
-    forged = {*control, *(astuple(marks) if marks else ())}
+    places = (header.fim_tokens.get(place, -1) for place in ("prefix", "suffix", "middle"))
+    prefix, suffix, middle = (by_number.get(place, "") for place in places)
+    family = next((marks for marks in FAMILIES if texts.issuperset(marks)), None)
+    marks = (prefix, suffix, middle) if prefix and suffix and middle else family
+    forged = {*control, *(marks or ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
 
 
@@ -402,7 +396,7 @@ def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterato
     many, start = raw.arrays.get(TOKEN_KINDS, (-1, 0))
     if many == count:
         kinds = struct.unpack_from(f"<{count}i", data, start)
-    family_marks = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
+    family_marks = {mark.encode() for marks in FAMILIES for mark in marks}
     longest = max(map(len, family_marks))
     length_at = struct.Struct("<Q").unpack_from
     for number, kind in enumerate(kinds):

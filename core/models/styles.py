@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -141,7 +141,7 @@ def wire_style(header: GgufHeader, asked: ChosenStyle) -> Wire:
     """Return what the worker's renderer is told of prompts. Raises ModelError when the vocabulary is damaged."""
     special = special_tokens(header)
     style = asked.forward if asked.forward in ("chat", "completion") else "auto"
-    infill = astuple(special.infill) if asked.backward == INFILL and special.infill else ()
+    infill = special.infill if asked.backward == INFILL and special.infill else ()
     return {"style": style, "control": special.control, "infill": infill}
 
 

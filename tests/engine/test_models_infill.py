@@ -12,7 +12,6 @@ from rtc_inspector.core.generation import INFILL, Infill, Message, Prompt
 from rtc_inspector.core.models.extraction import extract_code, extract_edit
 from rtc_inspector.core.models.gguf import (
     JOINER,
-    InfillMarks,
     read_header,
     special_tokens,
     without_marks,
@@ -97,10 +96,10 @@ def test_marks_are_known_by_their_texts_or_named_by_the_header(tmp_path: Path) -
     ]
     path = vocabulary(tmp_path, tokens, [1, 3, 3, 4, 3, 3, 3, 3, 3, 4, 4])
     special = special_tokens(read_header(path))
-    assert special.infill == InfillMarks("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
+    assert special.infill == ("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
     assert special.control == ("</s>", "<fim_middle>", "<fim_prefix>", "<fim_suffix>", "<think>", "[M]", "[P]", "[S]")
     path = vocabulary(tmp_path, tokens, [1] * 11, fim_pre=5, fim_suf=4, fim_mid=6)
-    assert special_tokens(read_header(path)).infill == InfillMarks("[P]", "[S]", "[M]")
+    assert special_tokens(read_header(path)).infill == ("[P]", "[S]", "[M]")
     path = vocabulary(tmp_path, tokens[:3], [1, 3, 3])
     assert special_tokens(read_header(path)).infill is None
     assert special_tokens(read_header(write_gguf(tmp_path / "n.gguf", drop=["tokenizer.ggml.tokens"]))).control == ()
