@@ -42,29 +42,23 @@ class LocalModel:
 
         Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.
         """
-        self._header = read_header(path)
-        check_generative(self._header)
-        self._settings = settings
-        self._sha256 = fingerprint(self._header.files, poll=poll)
-        self._asked = choose_style(self._header, settings.prompt_style, self._sha256, language)
-        self._options = _options(self._header, settings, self._asked)
-        self._link = WorkerLink(path, self._options, silence, poll, extra_buffers)
+        header = read_header(path)
+        check_generative(header)
+        sha256 = fingerprint(header.files, poll=poll)
+        asked = choose_style(header, settings.prompt_style, sha256, language)
+        self._link = WorkerLink(path, _options(header, settings, asked), silence, poll, extra_buffers)
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
         self._counted: dict[int, Counter[str]] = {}
-        try:
-            loaded = self._link.start()
-            self.info = replace(
-                recorded(self._header, self._sha256, loaded, self._asked.forward),
-                template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
-                backward_style=self._asked.backward,
-                calibration=self._asked.calibration,
-                **plain(settings, "prompt_layout", "top_k", "top_p"),
-                build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
-            )
-        except BaseException:
-            self.close()
-            raise
+        loaded = self._link.start()
+        self.info = replace(
+            recorded(header, sha256, loaded, asked.forward),
+            template_sha256=loaded["template_sha256"] if asked.forward == "chat" else "",
+            backward_style=asked.backward,
+            calibration=asked.calibration,
+            **plain(settings, "prompt_layout", "top_k", "top_p"),
+            build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
+        )
 
     def count_tokens(self, prompt: Prompt) -> int:
         for ticket in itertools.islice(self._numbers, 2):

@@ -49,14 +49,11 @@ class GgufEmbedder:
             "threads": settings.threads or default_threads(),
             "gpu_layers": settings.gpu_layers,
         }
+        sha256 = fingerprint(header.files, poll=poll)
         self._link = WorkerLink(path, options, SILENCE, poll)
-        try:
-            loaded = self._link.start()
-            self._length = int(loaded["length"])
-            self.info = recorded(header, fingerprint(header.files, poll=poll), loaded, "embedding")
-        except BaseException:
-            self.close()
-            raise
+        loaded = self._link.start()
+        self._length = int(loaded["length"])
+        self.info = recorded(header, sha256, loaded, "embedding")
 
     def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
         return [SentenceVector(_unit(_numbers(m)), m["truncated"]) for m in self._embed(texts, pooled=True)]
