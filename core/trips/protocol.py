@@ -190,13 +190,8 @@ class Opened:
         return self.make_trip(self.settings)
 
 
-class Opener(Protocol):
-    """Opens a project for one task; what must be closed again goes on the stack."""
-
-    def __call__(
-        self, stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
-    ) -> Opened:
-        """Open the project. Raises UserError."""
+Opener = Callable[[ExitStack, Path, RunSettings, Notify, Report], Opened]
+"""Opens a project for one task; what must be closed again goes on the stack. Raises UserError."""
 
 
 def check_source(settings: RunSettings) -> None:
