@@ -357,15 +357,6 @@ def _detail(item: Item, text: str) -> str:
 _ANY = RegionSettings(coverage="any")
 
 
-@dataclass(frozen=True)
-class _OpenCommit:
-    """The commit whose tests are ready to run."""
-
-    commit: str
-    judged: Judged
-    stack: ExitStack
-
-
 class CommitTests:
     """The stronger oracle of edits: the project's own tests as they were at an edit's commit, on an export of it.
 
@@ -381,7 +372,8 @@ class CommitTests:
         self._notify = cache(notify)  # most is the same of every commit
         self._report = report
         self._folder = tempfile.TemporaryDirectory(prefix="rtc-commits-")
-        self._current: _OpenCommit | None = None
+        self._judged: Judged | None = None  # of the commit whose tests are ready to run
+        self._commit, self._stack = "", ExitStack()
         self._turn = threading.Lock()
         self._closed = threading.Event()
 
@@ -427,8 +419,8 @@ class CommitTests:
         """Stop what runs, at once, and remove what was written; whoever waits for a turn gets none."""
         self._closed.set()
         # Without waiting for the turn: whoever has it may be in the middle of a long verdict, which this ends.
-        if (current := self._current) is not None:
-            current.judged.oracle.close()
+        if (judged := self._judged) is not None:
+            judged.oracle.close()
         with self._turn:
             self._leave()
             self._folder.cleanup()
@@ -453,21 +445,19 @@ class CommitTests:
         """Open the commit's project and tests; what was learned is cached, so that coming back to it is quick."""
         from rtc_inspector.core.trips.judged import open_judged  # as above
 
-        if self._current is None or self._current.commit != commit:
+        if self._judged is None or self._commit != commit:
             self._leave()
             folder = Path(self._folder.name) / commit
             with ExitStack() as stack:
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
                 project = self._export(commit, folder)
-                judged = open_judged(stack, project, self._settings, notify, report, python_only=False)
-                self._current = _OpenCommit(commit, judged, stack.pop_all())
-        assert self._current is not None
-        return self._current.judged
+                self._judged = open_judged(stack, project, self._settings, notify, report, python_only=False)
+                self._commit, self._stack = commit, stack.pop_all()
+        return self._judged
 
     def _leave(self) -> None:
-        if self._current is not None:
-            self._current.stack.close()
-            self._current = None
+        self._judged = None
+        self._stack.close()
 
 
 def _dropped(item: Item, reason: str) -> Item:
