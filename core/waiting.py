@@ -59,20 +59,18 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def patiently(
-    work: Callable[[], T], poll: Poll, end: Callable[[], None] | None = None, patience: float = PATIENCE
-) -> T:
+def patiently(work: Callable[[], T], poll: Poll, end: Callable[[], None], patience: float = PATIENCE) -> T:
     """Run `work` in another thread and return or raise what it does; `poll` is called meanwhile, at least once.
 
     What `poll` raises is raised in the end: `end` has what `work` waits for end, and then `work` is waited for, at most
-    `patience` seconds; without an `end` it is left behind.
+    `patience` seconds.
     """
     answer = in_thread(work)
     try:
         poll()
         return result_of(answer, poll)
     except BaseException:
-        if end is not None and not answer.done():
+        if not answer.done():
             end()
             wait((answer,), patience)
         raise
