@@ -253,8 +253,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
     database = shared.database(options)
     control = Control()
     with _opened(database) as store:
-        shown = _RunDisplay(Display(options.json), database, control)
-        with shown.display as display, stopping(control), shown.saying_how_to_go_on() as follow:
+        with Display(options.json) as display, stopping(control), _followed(display, database, control) as follow:
             if caution := network_caution(database):
                 display.notify(caution)
             finished = work(store, follow, control)
@@ -313,46 +312,41 @@ def _go_on(run_id: int, database: Path) -> str:
     return f"Go on with: rtc-inspector run --resume {run_id} --db {shlex.quote(str(database))}"
 
 
-class _RunDisplay:
-    """Shows a run; when something ends it before its time, says how to go on.
+@contextmanager
+def _followed(display: Display, database: Path, control: Control) -> Iterator[Emit]:
+    """Yield what shows a run; when something ends it before its time, say how to go on.
 
-    Output that cannot be written stops the run in order, so that it is recorded as interrupted.
+    Output that cannot be written stops the run in order, so that it is recorded as interrupted. Raises the error that
+    ended it, OSError for output that found no place.
     """
+    begun: list[int] = []
+    unwritten: list[OSError] = []
 
-    def __init__(self, display: Display, database: Path, control: Control) -> None:
-        self.display = display
-        self._database, self._control = database, control
-        self._begun: list[int] = []
-        self._unwritten: OSError | None = None
-
-    @contextmanager
-    def saying_how_to_go_on(self) -> Iterator[Emit]:
-        """Yield what follows the run. Raises the error that ended it, OSError for output that found no place."""
-        try:
-            with _written_out():
-                try:
-                    yield self._follow
-                except Cancelled:
-                    if self._unwritten is None:
-                        raise
-                if self._unwritten is not None:
-                    raise self._unwritten
-        except (UserError, BrokenPipeError):
-            with suppress(OSError):
-                for run_id in self._begun:
-                    self.display.notify(_go_on(run_id, self._database))
-            raise
-
-    def _follow(self, event: Event) -> None:
+    def follow(event: Event) -> None:
         if isinstance(event, RunStarted):
-            self._begun.append(event.run_id)
-        if self._unwritten is not None:
+            begun.append(event.run_id)
+        if unwritten:
             return
         try:
-            self.display.follow(event)
+            display.follow(event)
         except OSError as error:
-            self._unwritten = error
-            self._control.stop()
+            unwritten.append(error)
+            control.stop()
+
+    try:
+        with _written_out():
+            try:
+                yield follow
+            except Cancelled:
+                if not unwritten:
+                    raise
+            if unwritten:
+                raise unwritten[0]
+    except (UserError, BrokenPipeError):
+        with suppress(OSError):
+            for run_id in begun:
+                display.notify(_go_on(run_id, database))
+        raise
 
 
 @contextmanager
