@@ -37,10 +37,6 @@ class System:
     problems: Mapping[str, Mapping[str, float]]
     model: str = ""
 
-    @property
-    def link(self) -> fig.Link:
-        return fig.Link(self.run)
-
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[fig.Figure]:
     """Yield figures of whether several runs are ranked alike, and of where solving and round trips part in each run."""
@@ -53,7 +49,10 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         )
         return
     items = {run.id: [i for i in reader.items(run.id) if SOLVED in i.measures and "rtc" in i.measures] for run in runs}
-    systems = [_system(name, run, items[run.id]) for name, run in zip(model_names(runs), runs, strict=True)]
+    systems = []
+    for name, run in zip(model_names(runs), runs, strict=True):
+        measures = {item.key: item.measures for item in items[run.id]}
+        systems.append(System(name, run.id, run.scores, measures, f"{run.model_name} {run.backward_model_name}"))
     for measure in ("rtc", "lift"):
         yield ranking(systems, measure)
         yield agreement(systems, measure)
@@ -63,11 +62,6 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     for run in runs:
         own = items[run.id]
         yield from fig.one_of(runs, run.id, (_against_solved(own, run), _parting(own), _solved_only(own, run)))
-
-
-def _system(name: str, run: RunRow, items: Sequence[ItemRow]) -> System:
-    model = f"{run.model_name} {run.backward_model_name}"
-    return System(name, run.id, run.scores, {item.key: item.measures for item in items}, model)
 
 
 def ranking(systems: Sequence[System], measure: str) -> fig.Scatter:
@@ -81,7 +75,7 @@ def ranking(systems: Sequence[System], measure: str) -> fig.Scatter:
         x=fig.Axis(SOLVED, 0, 1, "up"),
         y=fig.Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
         points=tuple(
-            fig.Point(each.scores[SOLVED], each.scores[measure], each.name, links=(each.link,))
+            fig.Point(each.scores[SOLVED], each.scores[measure], each.name, links=(fig.Link(each.run),))
             for each in systems
             if measure in each.scores
         ),
@@ -165,7 +159,7 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> fig.B
 
 def _against_solved(items: Sequence[ItemRow], run: RunRow) -> fig.Histogram:
     values, solved = [item.measures["rtc"] for item in items], [item.measures[SOLVED] > 0 for item in items]
-    area, r = validity.auc(values, solved), validity.point_biserial(values, solved)
+    area, r = validity.auc(values, solved), validity.pearson(values, solved)
     area_words = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
     area_words += f" · r {r:+.2f}" if r is not None else ""
     return fig.Histogram(

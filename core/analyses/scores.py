@@ -14,7 +14,7 @@ from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import Kind, Measure, article, counted, few, task
 from rtc_inspector.core.metrics.metric import Metric, metric
 from rtc_inspector.core.metrics.statistics import interval
-from rtc_inspector.core.metrics.validity import auc, point_biserial
+from rtc_inspector.core.metrics.validity import auc, pearson
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, Answers, ItemRow, RunningPoint, RunRow
 from rtc_inspector.core.store.scores import Bounds
@@ -281,7 +281,7 @@ def verdict_words(values: Sequence[float], passed: Sequence[bool]) -> str:
     if not values:
         return "No judged reconstruction has a metric yet"
     counts = f"{sum(passed):,} passed, {len(passed) - sum(passed):,} did not"
-    area, correlation = auc(values, passed), point_biserial(values, passed)
+    area, correlation = auc(values, passed), pearson(values, passed)
     if area is None:
         return counts
     return f"AUC {area:.2f} · {'no correlation' if correlation is None else f'r {correlation:+.2f}'} · {counts}"
@@ -295,7 +295,7 @@ def _metrics(reader: Reader, run: RunRow) -> Iterator[fig.Table]:
             values, passed = [row.value for row in scored], [row.passed for row in scored]
             mean, lift = reader.score(run.id, name, continuous=metric(name).continuous)
             cells = (metric(name).title, mean, lift, auc(values, passed))
-            rows.append(fig.Row((*cells, point_biserial(values, passed))))
+            rows.append(fig.Row((*cells, pearson(values, passed))))
     if rows:
         yield fig.Table(
             fig.Head("metrics", "Metrics in place of the tests", "Metrics"),

@@ -83,7 +83,8 @@ def pearson_p(r: float, n: int) -> float:
 def pearson(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float | None:
     """Return the linear correlation; None for fewer than two pairs or where a side does not vary.
 
-    Raises ValueError for unequal lengths.
+    With passing as a side, 0 or 1, it is the point-biserial one (CodeBERTScore 0.162, EDIT-SIM 0.186). Raises
+    ValueError for unequal lengths.
     """
     x, y = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if len(x) != len(y):
@@ -100,11 +101,6 @@ def spearman(first: Sequence[float] | Floats, second: Sequence[float] | Floats) 
     from scipy.stats import rankdata
 
     return pearson(rankdata(first), rankdata(second))
-
-
-def point_biserial(values: Sequence[float], passed: Sequence[bool]) -> float | None:
-    """Return the correlation of a metric with passing (CodeBERTScore 0.162, EDIT-SIM 0.186); None as `pearson`."""
-    return pearson(values, [float(did) for did in passed])
 
 
 def correlation(first: Floats, second: Floats, clusters: NDArray[np.int64] | None = None) -> Correlation | None:
