@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from rtc_inspector.core.generation import TokenVectors
-from rtc_inspector.core.syntax import AnyFunction, first_line_of, parsed
+from rtc_inspector.core.syntax import NEWLINE, AnyFunction, first_line_of, parsed
 from rtc_inspector.resources.synonyms import synonyms
 
 if TYPE_CHECKING:  # numpy, as sacreBLEU with it, is loaded when the first texts are compared: a run begins without
     import numpy as np
     from numpy.typing import NDArray
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 TOKEN = re.compile(r"\w+|[^\w\s]")
 """Of code in any language: a word (letters, digits, underscore) or a single other sign."""
 
@@ -38,7 +37,7 @@ def exact_match(candidate: str, reference: str) -> float:
 
 def without_trailing_space(text: str) -> str:
     """Return the text with `\\n` line ends, no white space before them, and no blank lines at its end."""
-    return "\n".join(line.rstrip() for line in _LINE_END.split(text)).rstrip("\n")
+    return "\n".join(line.rstrip() for line in NEWLINE.split(text)).rstrip("\n")
 
 
 def edit_similarity(candidate: str, reference: str) -> float:
