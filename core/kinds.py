@@ -137,7 +137,7 @@ class Kind:
         """Return whether the setting of that path says something to its runs."""
 
         named = {path, path.partition(".")[0]}  # the setting itself, or the part that it belongs to
-        others = (*METHODS.values(), IMPORTED)
+        others = (*TASKS.values(), IMPORTED)
         return not named.isdisjoint(self.settings) or all(named.isdisjoint(kind.settings) for kind in others)
 
     @property
@@ -496,7 +496,7 @@ _KINDS = (
         settings=("forward_temperature", "backward_temperature", "cosmetic"),
     ),
 )
-METHODS = {kind.name: kind for kind in _KINDS}
+TASKS = {kind.name: kind for kind in _KINDS}  # what can be chosen, by name
 IMPORTED = Kind(
     name="imported",
     title="Imported samples",
@@ -522,12 +522,10 @@ IMPORTED = Kind(
     settings=("benchmark.file", "benchmark.mask_names", "samples"),
 )
 """A run of what was found in a file; no model is asked, so nobody chooses it."""
-FIRST_KIND = METHODS["synthesis"]  # whose words the window uses before there is a run
+FIRST_KIND = TASKS["synthesis"]  # whose words the window uses before there is a run
 
 
 # --------------------------------------------------------------------------- what is asked of them
-
-TASKS: Mapping[str, Kind] = METHODS  # what can be chosen, by name
 
 
 def task(name: str) -> Kind:

@@ -27,7 +27,7 @@ from rtc_inspector.ui.report.page import write_report
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds.METHODS, "twice", TWICE)
+    monkeypatch.setitem(kinds.TASKS, "twice", TWICE)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from rtc_inspector.ui.shell.run_dialog import RunDialog
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
     """Two runs of it are stored."""
-    monkeypatch.setitem(kinds.METHODS, "twice", TWICE)
+    monkeypatch.setitem(kinds.TASKS, "twice", TWICE)
     (tmp_path / "lines.txt").write_text(LINES)
     with chat_server(answer) as server, open_store(tmp_path / "runs.sqlite") as store:
         for seed in (1, 2):
