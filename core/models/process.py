@@ -72,10 +72,6 @@ class WorkerProcess:
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    @property
     def ended_by(self) -> str:
         """Name the signal that ended it; empty while it runs, and where it ended by itself."""
         code = self._process.poll() or 0
@@ -95,12 +91,11 @@ class WorkerProcess:
 
     def end(self, patience: float = 0.0) -> None:
         """Stop it, by force after `patience` seconds, and collect everything it leaves behind."""
-        if patience and self.alive:
+        if patience and self._process.poll() is None:
             self.send("quit")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
-        if self.alive:
-            self._process.kill()
+        self._process.kill()  # nothing, where it has ended
         self._process.wait()
         self._outbox.put(None)
         for thread in self._threads:
