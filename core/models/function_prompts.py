@@ -114,7 +114,7 @@ def fitting(prompt: Prompt, fits: Fits, what: str = _A_FUNCTION) -> Prompt:
 
 
 DIRECTIVE_VERSION = 1
-_TOO_LONG = "A directive, with the code above its function,"
+TOO_LONG = "A directive, with the code above its function,"
 _PROGRAM_TOO_LONG = "A program to be summarised"
 _WRITE_ALL = "You write Python. Do what is asked with one function. Answer with one code block and nothing else."
 _SUMMARISE = (
@@ -138,11 +138,6 @@ _SUMMARISED = (
 """Several and short, since a small model repeats the words of a single one."""
 
 
-def program_prompt(above: str, words: str, fits: Fits, style: str) -> Prompt:
-    """Ask for the body of a function. `above`: the program up to its `def` line. Raises ModelError."""
-    return write_prompt(above, words, fits, style, what=_TOO_LONG)
-
-
 def whole_program_prompt(prelude: str, words: str, fits: Fits, style: str) -> Prompt:
     """Ask for a whole function, where nobody said how it begins. Raises ModelError."""
     code = f"{SHOT.signature}\n{SHOT.body}"
@@ -154,7 +149,7 @@ def whole_program_prompt(prelude: str, words: str, fits: Fits, style: str) -> Pr
         given = f"This stands above it:\n{fenced(prelude)}\n\n" if prelude.strip() else ""
         turns = conversation(_WRITE_ALL, [(SHOT.words, fenced(code))], given + words)
         prompt = Prompt(turns, prefill="```python\n", stop=("\n```",))
-    return fitting(prompt, fits, _TOO_LONG)
+    return fitting(prompt, fits, TOO_LONG)
 
 
 def summary_prompt(code: str, fits: Fits, style: str) -> Prompt:

@@ -9,7 +9,7 @@ an item are there, so that a resumed run summarises the same ones.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.similarity import recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
 from rtc_inspector.core.models.function_prompts import DIRECTIVE_VERSION as PROMPT_VERSION
-from rtc_inspector.core.models.function_prompts import program_prompt, summary_prompt, whole_program_prompt
+from rtc_inspector.core.models.function_prompts import TOO_LONG, summary_prompt, whole_program_prompt, write_prompt
 from rtc_inspector.core.models.loading import open_embedder
 from rtc_inspector.core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from rtc_inspector.core.rewrites.names import mask_name, without_comments
@@ -162,8 +162,9 @@ class DirectiveTrip(Trip):
         directive = self._directives[item.key]
         problem, style = directive.problem, model.backward_style or model.prompt_style
         above = problem.program[: problem.body.start].rstrip()
-        ask = program_prompt if problem.entry else whole_program_prompt
-        return ask(above, directive.words, fits, style)
+        if problem.entry:
+            return write_prompt(above, directive.words, fits, style, what=TOO_LONG)
+        return whole_program_prompt(above, directive.words, fits, style)
 
     def _summary_prompt(self, item: Item, program: SampleRow, model: ModelInfo, fits: Fits) -> Prompt:
         return summary_prompt(self._shown(item, program.text), fits, model.prompt_style)
@@ -239,16 +240,8 @@ def file_problem(directive: Directive) -> Problem:
     return replace(problem, entry=_CANDIDATE, program=f"{problem.program.rstrip()}\n\n\n{_UNWRITTEN}\n")
 
 
-@dataclass(frozen=True)
-class WrittenDirectives:
-    """Directives, and the generated project they were written as."""
-
-    directives: Directives
-    root: Path
-
-
-def written_directives(settings: RunSettings) -> WrittenDirectives:
-    """Read the file, or take what was written by hand, and write its project. Raises UserError."""
+def written_directives(settings: RunSettings) -> tuple[Directives, Path]:
+    """Read the file, or take what was written by hand, and write its project; return both. Raises UserError."""
     wanted = settings.directive
     if wanted.words is not None:
         directives = by_hand(wanted.words, wanted.header, wanted.tests)
@@ -260,9 +253,7 @@ def written_directives(settings: RunSettings) -> WrittenDirectives:
         directives = read_directives(benchmark_file(settings.benchmark))
     problems = [file_problem(directive) for directive in directives.every]
     with writing("The directives"):
-        return WrittenDirectives(
-            directives, write_project(problems, directives.name, source=settings.benchmark.file or "")
-        )
+        return directives, write_project(problems, directives.name, source=settings.benchmark.file or "")
 
 
 def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
@@ -271,7 +262,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
     `project` is passed over: the project is written from the directives.
     """
     report("reading directives", 0, 1)
-    written = written_directives(settings)
+    directives, root = written_directives(settings)
     embedder = open_embedder(
         settings.directive.embedder, settings.generation, notify, lambda: report("loading the embedding model", 0, 1)
     )
@@ -284,17 +275,17 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         )
     chosen = replace(directive, embedder_name=info.name, embedder_sha256=info.sha256)
     judged: Judged | None = None
-    if any(directive.tested for directive in written.directives.every):
-        problem = f"The tests of {written.directives.name} cannot be used"
+    if any(directive.tested for directive in directives.every):
+        problem = f"The tests of {directives.name} cannot be used"
         remedy = "Mend `tests` or `reference` of the directives, or leave them out."
-        judged = open_written(stack, written.root, settings.oracle, notify, report, problem, remedy)
+        judged = open_written(stack, root, settings.oracle, notify, report, problem, remedy)
     similarity = f"similarity by {embedder.info.name}"  # stands with every figure of the run
     done = replace(settings, prompt_version=PROMPT_VERSION, directive=chosen)
     return Opened(
-        make_trip=lambda settings: DirectiveTrip(written.directives, judged, embedder, settings),
+        make_trip=lambda settings: DirectiveTrip(directives, judged, embedder, settings),
         settings=done,
-        root=judged.codebase.root if judged else written.root,
-        fingerprint=f"{written.directives.fingerprint}-{VERSION}",
+        root=judged.codebase.root if judged else root,
+        fingerprint=f"{directives.fingerprint}-{VERSION}",
         oracle=f"{judged.oracle.name}, {similarity}" if judged else similarity,
         suite=judged.suite if judged else NOTHING_TESTED,
         image_digest=judged.oracle.image_digest if judged else "",

@@ -24,7 +24,7 @@ def project_for(file: Path) -> Path | None:
         return None
     settings = BenchmarkSettings(str(file.resolve()))
     if holds_directives(file):
-        return written_directives(RunSettings(benchmark=settings)).root
+        return written_directives(RunSettings(benchmark=settings))[1]
     if is_notebook(file) or is_episodes(file):
         return written_notebook(str(file.resolve())).root
     return written_benchmark(settings).root if is_benchmark(file) else None

@@ -23,7 +23,7 @@ from rtc_inspector.core.generation import Extraction, Prompt, Role, Sample
 from rtc_inspector.core.kinds import TASKS, project_of
 from rtc_inspector.core.metrics.paired import TwoByTwo
 from rtc_inspector.core.metrics.validity import auc, by_cluster, curve, youden
-from rtc_inspector.core.models.function_prompts import program_prompt, summary_prompt, whole_program_prompt
+from rtc_inspector.core.models.function_prompts import TOO_LONG, summary_prompt, whole_program_prompt, write_prompt
 from rtc_inspector.core.oracle.bench.project import node_ids, without_binding
 from rtc_inspector.core.rewrites.names import without_comments
 from rtc_inspector.core.run.results import open_reader, open_store
@@ -244,7 +244,7 @@ def fits(prompt: Prompt) -> bool:
 
 @pytest.mark.parametrize("style", ["chat", "completion", "code"])
 def test_the_summary_sees_the_code_and_the_program_the_words(style: str) -> None:
-    asked = program_prompt("import os\n\n\ndef size(path):", "Tell the size.", fits, style)
+    asked = write_prompt("import os\n\n\ndef size(path):", "Tell the size.", fits, style)
     text = "\n".join(message.content for message in asked.messages)
     assert "import os" in text and '"""Tell the size."""' in text
     whole = whole_program_prompt("", "Tell the size.", fits, style)
@@ -253,7 +253,7 @@ def test_the_summary_sees_the_code_and_the_program_the_words(style: str) -> None
     end = "\n# In words:" if style == "code" else "\n```"
     assert summary.messages[-1].content.endswith(f"def size(path):\n    return 1{end}")
     for ask in (
-        lambda: program_prompt("def size(path):", "Tell.", lambda prompt: False, style),
+        lambda: write_prompt("def size(path):", "Tell.", lambda prompt: False, style, what=TOO_LONG),
         lambda: whole_program_prompt("", "Tell.", lambda prompt: False, style),
     ):
         with pytest.raises(ModelError, match="A directive, with the code above its function, does not fit"):
