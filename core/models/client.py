@@ -61,19 +61,15 @@ class LocalModel:
         )
 
     def count_tokens(self, prompt: Prompt) -> int:
-        for ticket in itertools.islice(self._numbers, 2):
-            worker = self._link.live()
-            try:
-                worker.send("count", ticket=ticket, prompt=asdict(prompt))
-                while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
-                    pass
-            except WorkerDied:
-                self._link.drop(worker)
-                continue
-            if "problem" in message:
-                raise ModelError(message["problem"], message["remedy"])
-            return int(message["tokens"])
-        raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
+        ticket = next(self._numbers)
+
+        def count(worker: WorkerProcess) -> Wire:
+            worker.send("count", ticket=ticket, prompt=asdict(prompt))
+            while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
+                pass
+            return message
+
+        return int(self._link.asked(count, "while counting tokens")["tokens"])
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None

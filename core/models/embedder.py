@@ -10,6 +10,7 @@ import struct
 import tempfile
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
-from rtc_inspector.core.errors import ModelError, WorkerDied
+from rtc_inspector.core.errors import ModelError
 from rtc_inspector.core.generation import SentenceVector, TokenVectors
 from rtc_inspector.core.models.client import default_threads, recorded
 from rtc_inspector.core.models.gguf import check_embedding, fingerprint, read_header
-from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink
+from rtc_inspector.core.models.process import SILENCE, Wire, WorkerLink, WorkerProcess
 from rtc_inspector.core.settings import ModelSettings
 from rtc_inspector.core.types import Notify
 from rtc_inspector.core.waiting import Poll, no_poll
@@ -68,27 +69,14 @@ class GgufEmbedder:
         self._link.close()
 
     def _embed(self, texts: Sequence[str], pooled: bool) -> Iterator[Wire]:
-        """Yield the `embedded` message of each text; a text that ends the worker is tried twice."""
-        for text in texts:
-            # Twice, as a sample is: a worker may be killed for want of memory that is there again a moment later.
-            message = self._ask(text, pooled) or self._ask(text, pooled)
-            if message is None:
-                raise ModelError("The model worker ended twice on one text.", "Look at the model's log, or restart.")
-            if "problem" in message:
-                raise ModelError(message["problem"], message["remedy"])
-            yield message
+        """Yield the `embedded` message of each text."""
 
-    def _ask(self, text: str, pooled: bool) -> Wire | None:
-        """Return the answer, None when the worker died of it; a worker left in mid-question is not asked again."""
-        worker = self._link.live()
-        try:
+        def embed(text: str, worker: WorkerProcess) -> Wire:
             worker.send("embed", text=text, pooled=pooled)
             return self._link.next(worker, worker.inbox, self._poll)
-        except BaseException as error:
-            self._link.drop(worker)
-            if isinstance(error, WorkerDied):
-                return None
-            raise
+
+        for text in texts:
+            yield self._link.asked(partial(embed, text), "on one text")
 
 
 def _numbers(message: Wire) -> NDArray[np.float32]:

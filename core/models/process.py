@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -231,6 +231,26 @@ class WorkerLink:
         if message["event"] == ENDED:
             raise WorkerDied(f"The model worker {worker.cause()}.", "It is started again.")
         return message
+
+    def asked(self, ask: Callable[[WorkerProcess], Wire], what: str) -> Wire:
+        """Return the answer to a question, which is asked twice where it ends the worker. Raises ModelError.
+
+        Twice, as a sample is: a worker may be killed for want of memory that is there again a moment later. `what`
+        says in the error when it ended.
+        """
+        for _ in range(2):
+            worker = self.live()
+            try:
+                message = ask(worker)
+            except BaseException as error:
+                self.drop(worker)  # left in mid-question it is not asked again
+                if not isinstance(error, WorkerDied):
+                    raise
+                continue
+            if "problem" in message:
+                raise ModelError(message["problem"], message["remedy"])
+            return message
+        raise ModelError(f"The model worker ended twice {what}.", "Look at the model's log, or restart.")
 
     def close(self) -> None:
         self._closed = True
