@@ -18,7 +18,7 @@ home are shown in the same excerpt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -27,7 +27,7 @@ from rtc_inspector.core.generation import INFILL, PLAIN, Block, Fits, Infill, Me
 from rtc_inspector.core.languages import PYTHON, Language, Shot
 from rtc_inspector.core.languages.trees import Block as Statements
 from rtc_inspector.core.languages.trees import Statement, statements
-from rtc_inspector.core.settings.words import words_of
+from rtc_inspector.core.settings.words import flat, words_of
 from rtc_inspector.core.syntax import NEWLINE, indent_of
 from rtc_inspector.core.types import Span
 
@@ -43,23 +43,14 @@ PAPER = "paper"  # the layout with the description in the file, where the RTC pa
 Ask = Callable[["Excerpt"], Prompt]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wording:
     """The texts of the resource file in one language. `version`: goes up with every change of what models are asked."""
 
     version: int
     language: Language
-    system: str
-    begin: str
-    end: str
-    forward: str
-    forward_in_place: str
-    backward: str
-    backward_in_place: str
-    answer_start: str
-    answer_end: str
+    texts: Mapping[str, str]  # by their whole keys, e.g. `forward.question`
     shots: tuple[Shot, ...]
-    summary: str
 
     @property
     def placeholder(self) -> str:
@@ -80,17 +71,8 @@ def wording(own: str = "", language: Language = PYTHON) -> Wording:
     return Wording(
         version=data["version"],
         language=language,
-        system=of_language(data["system"]),
-        begin=of_language(data["begin"]),
-        end=of_language(data["end"]),
-        forward=of_language(data["forward"]["question"]),
-        forward_in_place=of_language(data["forward"]["question_in_place"]),
-        backward=of_language(data["backward"]["question"]),
-        backward_in_place=of_language(data["backward"]["question_in_place"]),
-        answer_start=of_language(data["backward"]["answer_start"]),
-        answer_end=data["backward"]["answer_end"],
+        texts={key: of_language(text) for key, text in flat(data)},
         shots=language.shots if theirs else tuple(Shot(**shot) for shot in data["shots"]),
-        summary=of_language(data["code"]["summary"]),
     )
 
 
@@ -118,7 +100,7 @@ def forward_prompt(
             (_forward_question(words, parts, parts[1], shot.where, layout), shot.description)
             for shot, parts in _shot_parts(words)
         ]
-        turns = conversation(words.system, examples, _forward_question(words, around, shown, where, layout))
+        turns = conversation(words.texts["system"], examples, _forward_question(words, around, shown, where, layout))
         return Prompt(turns, truncated=excerpt.cut, shown=excerpt.share)
 
     if layout == PAPER:
@@ -169,20 +151,20 @@ def backward_prompt(
 
 
 def _backward_turns(words: Wording, excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
-    examples = []
+    examples, start, end = [], words.texts["backward.answer_start"], words.texts["backward.answer_end"]
     for shot, (before, region, after) in _shot_parts(words):
         indent = indent_of(region)
         wanted = todo_comment(words, indent, shot.description)
         there = wanted if layout == PAPER else indent + words.placeholder
         question = _backward_question(words, f"{before}\n{there}\n{after}", wanted, layout)
-        examples.append((question, f"{words.answer_start}{region}{words.answer_end}"))
+        examples.append((question, f"{start}{region}{end}"))
     file = "\n".join([*excerpt.before, *place, *excerpt.after])
     return Prompt(
-        conversation(words.system, examples, _backward_question(words, file, todo, layout)),
+        conversation(words.texts["system"], examples, _backward_question(words, file, todo, layout)),
         truncated=excerpt.cut,
         shown=excerpt.share,
-        prefill=words.answer_start,
-        stop=(words.answer_end,),
+        prefill=start,
+        stop=(end,),
     )
 
 
@@ -190,12 +172,13 @@ def _code_forward(words: Wording, outline: Outline, excerpt: Excerpt) -> Prompt:
     """Show the file up to the region, the region between its marks, and the beginning of a comment that sums it up."""
     region = outline.region_lines
     indent = indent_of(region[0])
-    lines = [*excerpt.before, _marked(words, "\n".join(region)), indent + words.summary]
+    begun = indent + words.texts["code.summary"]
+    lines = [*excerpt.before, _marked(words, "\n".join(region)), begun]
     return Prompt(
         (Message(PLAIN, _code_shots(words, forward=True) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
-        stop=(f"\n{indent}{words.summary}",),
+        stop=(f"\n{begun}",),
         block=Block(indent, comment=words.language.comment),
     )
 
@@ -228,7 +211,7 @@ def _code_shots(words: Wording, forward: bool) -> str:
     examples = []
     for shot, (before, region, after) in _shot_parts(words):
         indent = indent_of(region)
-        summary = f"{indent}{words.summary} {shot.description}"
+        summary = f"{indent}{words.texts['code.summary']} {shot.description}"
         todo = todo_comment(words, indent, shot.description)
         middle = [_marked(words, region), summary] if forward else [todo, region]
         examples.append("\n".join([before, *middle, *([after] if after else [])]))
@@ -274,7 +257,7 @@ def todo_comment(words: Wording, before: str, description: str) -> str:
 
 def _marked(words: Wording, region: str) -> str:
     indent = indent_of(region)
-    return f"{indent}{words.begin}\n{region}\n{indent}{words.end}"
+    return f"{indent}{words.texts['begin']}\n{region}\n{indent}{words.texts['end']}"
 
 
 def _forward_question(words: Wording, file_parts: tuple[str, str, str], shown: str, where: str, layout: str) -> str:
@@ -284,15 +267,17 @@ def _forward_question(words: Wording, file_parts: tuple[str, str, str], shown: s
     above, below = (f"{before}\n" if before else ""), (f"\n{after}" if after else "")
     if layout == PAPER:
         file = f"{above}{_marked(words, region)}{below}".rstrip("\n")
-        return words.forward_in_place.strip().format(file=file, begin=words.begin, end=words.end, where=place)
+        begin, end = words.texts["begin"], words.texts["end"]
+        return words.texts["forward.question_in_place"].strip().format(file=file, begin=begin, end=end, where=place)
     file = f"{above}{region}{below}".rstrip("\n")
     first = above.count("\n") + 1
     last = first + region.count("\n")
-    return words.forward.strip().format(file=file, region=_marked(words, shown), first=first, last=last, where=place)
+    marked, asked = _marked(words, shown), words.texts["forward.question"].strip()
+    return asked.format(file=file, region=marked, first=first, last=last, where=place)
 
 
 def _backward_question(words: Wording, file: str, todo: str, layout: str) -> str:
-    question = words.backward_in_place if layout == PAPER else words.backward
+    question = words.texts["backward.question_in_place" if layout == PAPER else "backward.question"]
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
