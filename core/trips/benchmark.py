@@ -19,7 +19,6 @@ from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
 from rtc_inspector.core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.similarity import code_scores, function_of, plain_code
 from rtc_inspector.core.metrics.statistics import pass_at_k
 from rtc_inspector.core.models.extraction import extract_program
@@ -38,7 +37,7 @@ from rtc_inspector.core.source.benchmark import (
 )
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.judged import Judged, open_judged, open_written, writing
-from rtc_inspector.core.trips.pool import Draw, DrawnTrip
+from rtc_inspector.core.trips.pool import DrawnTrip
 from rtc_inspector.core.trips.protocol import (
     NOTHING_TESTED,
     Ask,
@@ -64,8 +63,11 @@ _SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
 _TESTS = ((3, "up to 3 tests"), (10, "4-10 tests"))
 
 
-class BenchmarkTrip(DrawnTrip, InFile):
+class BenchmarkTrip(DrawnTrip[Problem], InFile):
     """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
+
+    stage = "reading problems"
+    none, remedy, holder = "No problem of this benchmark can be used", ANOTHER_FILE, "The benchmark"
 
     def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
         super().__init__(judged, settings)
@@ -73,10 +75,9 @@ class BenchmarkTrip(DrawnTrip, InFile):
         self._name = name
         self._plain = {problem.key: problem for problem in problems}
         masked = settings.benchmark.mask_names
-        self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
-        self.draw = Draw(self._problems, self._item, "reading problems")
+        self.sources = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
 
-    def _item(self, problem: Problem) -> Item:
+    def made(self, problem: Problem) -> Item:
         tests, head = node_ids(problem), signature_line(problem)
         reason = unusable(tests, self.judged)
         item = problem_item(problem, problem, problem.body.start, self.judged.trusted, reason)
@@ -86,10 +87,6 @@ class BenchmarkTrip(DrawnTrip, InFile):
             "tests": _bucket(len(tests), _TESTS, "over 10 tests"),
         }
         return replace(item, facets=facets, origin={**item.origin, **({SIGNATURE: head} if head else {})})
-
-    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        few = f"The benchmark has {counted(admitted, 'problem')} to use."
-        return self.draw.shortfall(admitted, wanted, "No problem of this benchmark can be used", ANOTHER_FILE, few)
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("docstring", item.directive)] if item.directive else []
@@ -127,7 +124,7 @@ class BenchmarkTrip(DrawnTrip, InFile):
         return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
     def shown(self, item: Item) -> str:
-        return self._problems[item.key].program
+        return self.sources[item.key].program
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """Read an answer as in every round trip; a solution takes the place of the body below the docstring."""
@@ -139,7 +136,7 @@ class BenchmarkTrip(DrawnTrip, InFile):
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         problem = self._plain[item.key]
-        if sample.role != Role.SOLVE or self._problems[item.key] is problem:
+        if sample.role != Role.SOLVE or self.sources[item.key] is problem:
             return super().judge(item, sample)
         # The file has its names masked, but a solution was written under the function's own name and may call it.
         return self.judged.judge_file(item, program_file(problem, problem.with_body(sample.text)))

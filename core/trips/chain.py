@@ -47,7 +47,7 @@ from rtc_inspector.core.trips.benchmark import (
     unusable,
 )
 from rtc_inspector.core.trips.judged import Judged, open_judged, whole
-from rtc_inspector.core.trips.pool import Draw, DrawnTrip
+from rtc_inspector.core.trips.pool import DrawnTrip
 from rtc_inspector.core.trips.protocol import Ask, FixedText, Opened, PairScore, Step, Tree
 from rtc_inspector.core.types import (
     Candidate,
@@ -249,22 +249,27 @@ _OUTPUT_OF = {
 """What a test gave that did not run to its end, by what became of the program."""
 
 
-class ChainTrip(DrawnTrip):
+class ChainTrip(DrawnTrip[Problem]):
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
+
+    stage = "reading problems"
 
     def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
         self._shot = shot
         self._chained = chained
         self._oracle = chained.judged.oracle
-        self._problems, self._masked = chained.problems, chained.masked
+        self.sources, self._masked = chained.problems, chained.masked
+        self.workers = settings.oracle.workers
         self.settings = settings
         self._steps = settings.chain.steps
         self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
-        self.draw = Draw(self._problems, chained.item, "reading problems", settings.oracle.workers)
+
+    def made(self, problem: Problem) -> Item:
+        return self._chained.item(problem)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        reasons = self.draw.reasons
+        reasons = self.reasons
         if not admitted:
             sentence, advice = self._chained.none
             raise ProjectError(f"{': '.join([sentence, *reasons[:1]])}.", advice)
@@ -287,7 +292,7 @@ class ChainTrip(DrawnTrip):
         if last is None:
             return Step(Role.FORWARD, 0, FixedText(item.directive or "", DOCSTRING, counted=True))
         if last.step == 0 and last.form == Form.TEXT and self.settings.chain.start == REFERENCE:
-            return Step(Role.SOLVE, 0, FixedText(self._problems[item.key].body_text, REFERENCE, counted=True), last.id)
+            return Step(Role.SOLVE, 0, FixedText(self.sources[item.key].body_text, REFERENCE, counted=True), last.id)
         if self._fixed_after(item, chain) is not None or (last.form == Form.CODE and last.step >= self._steps):
             return None
         if last.form == Form.TEXT:
@@ -344,14 +349,14 @@ class ChainTrip(DrawnTrip):
         return describe_prompt(signature(problem), body, fits, model.prompt_style, self._shot)
 
     def _write_prompt(self, item: Item, row: SampleRow, model: ModelInfo, fits: Fits) -> Prompt:
-        problem = (self._problems if row.step == 0 else self._masked)[item.key]
+        problem = (self.sources if row.step == 0 else self._masked)[item.key]
         style = model.backward_style or model.prompt_style
         return write_prompt(signature(problem), row.text, fits, style, self._shot)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         if step.role == Role.FORWARD:
             return extract_description(raw)
-        problem = (self._problems if step.role == Role.SOLVE else self._masked)[item.key]
+        problem = (self.sources if step.role == Role.SOLVE else self._masked)[item.key]
         place = replace(item, span=problem.body, text=problem.body_text)
         return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 

@@ -10,11 +10,11 @@ an item are there, so that a resumed run summarises the same ones.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from rtc_inspector.core.errors import ModelError, ProjectError, UserError
-from rtc_inspector.core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
+from rtc_inspector.core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.metrics.similarity import recitation
 from rtc_inspector.core.models.extraction import extract_code, extract_description
@@ -28,8 +28,8 @@ from rtc_inspector.core.source.directives import Directive, Directives, by_hand,
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.trips.benchmark import benchmark_file, unusable
 from rtc_inspector.core.trips.judged import Judged, open_written, whole, writing
-from rtc_inspector.core.trips.pool import Draw
-from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Opened, PairScore, Step, Tree, Trip
+from rtc_inspector.core.trips.pool import DrawnTrip
+from rtc_inspector.core.trips.protocol import NOTHING_TESTED, Ask, Opened, PairScore, Step, Tree
 from rtc_inspector.core.trips.trees import COSINE, programs
 from rtc_inspector.core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
@@ -37,32 +37,35 @@ CUT = "cosine_cut"
 RECITED = "directive_recited"
 _UNWRITTEN = "from rtc_recording import UNWRITTEN as candidate"
 _CANDIDATE = "candidate"
-VECTORS_KEPT = 256  # of the items at work and their newest summaries; a run may have any number
+VECTORS_KEPT = 256
 _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
 
 
-class DirectiveTrip(Trip):
+class DirectiveTrip(DrawnTrip[Directive]):
     """x is a directive; programs are made from it, and words from each program that are held against it.
 
     A summary may well repeat the directive: what its source repeats of it is a score of the program.
     """
 
+    stage = "reading directives"
+    available = None
+
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
     ) -> None:
         """`judged` is None where no directive has tests."""
-        self._directives = {directive.key: directive for directive in directives.every}
+        self.sources = {directive.key: directive for directive in directives.every}
         self._name = directives.name
         self._judged = judged
         self._embedder = embedder
-        self._vectors: dict[str, SentenceVector] = {}
+        # Of the items at work and their newest summaries: a run may have any number.
+        self._vector = lru_cache(VECTORS_KEPT)(lambda text: embedder.sentences([text])[0])
         self.settings = settings
         self._drawn = drawn(settings.directive)
         self._remarks: list[str] = []
-        self._draw = Draw(self._directives, self._item, "reading directives")
 
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        for item in self._draw.items(wanted, seed, stored, report):
+        for item in super().items(wanted, seed, stored, report):
             if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
                 self._remarks.append(
@@ -71,7 +74,7 @@ class DirectiveTrip(Trip):
                 )
             yield item
 
-    def _item(self, directive: Directive) -> Item:
+    def made(self, directive: Directive) -> Item:
         file = file_problem(directive)
         # Not found: a docstring of several lines is indented in the file. The item then has no path.
         start = program_file(file, file.program).find(directive.words)
@@ -107,13 +110,13 @@ class DirectiveTrip(Trip):
         )
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
+        dropped = [f"Dropped {reason}." for reason in self.reasons]
         if not admitted:
             why = (dropped or ["It holds none."])[0]
             raise ProjectError(f"No directive of {self._name} can be used. {why}", "Name another file.")
-        untested = sum(not directive.tested for directive in self._directives.values())
+        untested = sum(not directive.tested for directive in self.sources.values())
         if untested:
-            some = "No directive has" if untested == len(self._directives) else f"{untested} of the directives have no"
+            some = "No directive has" if untested == len(self.sources) else f"{untested} of the directives have no"
             self._remarks.append(f"{some} tests: their programs are compared by meaning only.")
         few = [] if admitted >= wanted else [f"The file has {counted(admitted, 'directive')} to use."]
         return [*dropped, *self._remarks, *few]
@@ -159,7 +162,7 @@ class DirectiveTrip(Trip):
         return found | {name: sum(values) / len(values) for name, values in means.items() if values}
 
     def _program_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        directive = self._directives[item.key]
+        directive = self.sources[item.key]
         problem, style = directive.problem, model.backward_style or model.prompt_style
         above = problem.program[: problem.body.start].rstrip()
         if problem.entry:
@@ -171,7 +174,7 @@ class DirectiveTrip(Trip):
 
     def _shown(self, item: Item, text: str) -> str:
         """Return what a summary is made from: the function's head and body without comments, docstrings and imports."""
-        directive = self._directives[item.key]
+        directive = self.sources[item.key]
         header, name = directive.header, directive.problem.entry
         source = without_comments(f"{header}\n    {text}" if header else text)
         if self.settings.benchmark.mask_names and name:
@@ -183,14 +186,14 @@ class DirectiveTrip(Trip):
         """Take words without labels and fences; of code the function's body, or all of it where no head was given."""
         if step.role == Role.FORWARD:
             return extract_description(raw)
-        problem = self._directives[item.key].problem
+        problem = self.sources[item.key].problem
         place = replace(item, span=problem.body, text=problem.body_text)
         return extract_code(raw, place, problem.program, prompt.prefill)
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
         if self._judged is None or not item.tests:
             return None
-        problem = self._directives[item.key].problem
+        problem = self.sources[item.key].problem
         file = self._judged.files[program_path(problem)]  # not by the item's path, which may be empty
         candidate = whole(file, program_file(problem, problem.with_body(sample.text)))
         return self._judged.oracle.judge(candidate, item.tests)
@@ -218,13 +221,6 @@ class DirectiveTrip(Trip):
             found.append(PairScore(sample.id, CUT, 1.0))
         # Last, since a summary that has its cosine is not compared again where a run is resumed.
         return [*found, PairScore(sample.id, COSINE, value)]
-
-    def _vector(self, text: str) -> SentenceVector:
-        if text not in self._vectors:
-            while len(self._vectors) >= VECTORS_KEPT:
-                del self._vectors[next(iter(self._vectors))]
-            (self._vectors[text],) = self._embedder.sentences([text])
-        return self._vectors[text]
 
 
 def drawn(settings: DirectiveSettings) -> list[float]:

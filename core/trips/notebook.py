@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtc_inspector.core.errors import ProjectError, UserError
-from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
 from rtc_inspector.core.trips.judged import Judged, open_written, writing
-from rtc_inspector.core.trips.pool import Draw, DrawnTrip
+from rtc_inspector.core.trips.pool import DrawnTrip
 from rtc_inspector.core.trips.protocol import Opened
 from rtc_inspector.core.trips.roundtrip import InFile, Reference
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
@@ -64,20 +63,22 @@ def written_notebook(file: str) -> WrittenNotebooks:
         return WrittenNotebooks(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
 
 
-class NotebookTrip(DrawnTrip, InFile):
+class NotebookTrip(DrawnTrip[tuple[Cell, CellFiles | None]], InFile):
     """x is a cell, y its description, sim is that it shows, leaves and prints what the original does.
 
     Its file holds the cells before it, which models see and which run before it.
     """
 
     uninformative = ""
+    stage = "admitting cells"
+    none, remedy, holder = "No cell can be used", "Name another notebook.", "The notebook"
 
     def __init__(self, written: WrittenNotebooks, judged: Judged, settings: RunSettings) -> None:
         super().__init__(judged, settings)
-        self._cells = {cell.key: (cell, files) for cell, files in written.cells}
-        self.draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
+        self.sources = {cell.key: (cell, files) for cell, files in written.cells}
+        self.workers = settings.oracle.workers
 
-    def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
+    def made(self, written: tuple[Cell, CellFiles | None]) -> Item:
         cell, files = written
         place = files or cell_files(0, cell.context, cell.code, ())
         item = Item(
@@ -108,10 +109,6 @@ class NotebookTrip(DrawnTrip, InFile):
                 return f"it, or a cell before it, {reason}{offline}"
         unseen = self.judged.judge(item, NOTHING).outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
-
-    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        few = f"The notebook has {counted(admitted, 'cell')} to use."
-        return self.draw.shortfall(admitted, wanted, "No cell can be used", "Name another notebook.", few)
 
     def references(self, item: Item) -> Sequence[Reference]:
         return [Reference("markdown", item.directive)] if item.directive else []

@@ -1,12 +1,14 @@
 """Work in other threads: several calls at a time with their results in order, and items drawn that way."""
 
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rtc_inspector.core.errors import ProjectError
+from rtc_inspector.core.kinds import counted, task
 from rtc_inspector.core.trips.protocol import Trip
 from rtc_inspector.core.types import Item, Report
 from rtc_inspector.core.waiting import Poll, no_poll, result_of, wait_for
@@ -91,48 +93,44 @@ def draw_items(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-class Draw(Generic[T]):
-    """Items that are made of what a file holds, e.g. its problems; it remembers which of them were dropped."""
+class DrawnTrip(Trip, Generic[T]):
+    """A trip whose items are all made of what one file or project holds, e.g. its problems."""
 
-    def __init__(
-        self, sources: Mapping[str, T], item_of: Callable[[T], Item], stage: str, workers: int | None = None
-    ) -> None:
-        """`sources`: what each item is made of, by the item's key. `stage`: what `report` calls this work."""
-        self.sources, self._item_of = sources, item_of
-        self._stage, self._workers = stage, workers
-        self._dropped: list[Item] = []
+    sources: Mapping[str, T]  # what each item is made of, by the item's key
+    stage: str  # what `report` calls the making of items
+    workers: int | None = None
+    # `none`, `remedy`: what to say where nothing can be used, and what to do; `holder`: what the items are in
+    none: str
+    remedy: str
+    holder: str
+
+    @abstractmethod
+    def made(self, source: T) -> Item:
+        """Return what is made of a source: an item that is admitted, or dropped with the reason."""
 
     def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Yield items in an order the seed decides until `wanted` are admitted; `stored` ones are not made again."""
 
         def item_of(key: str) -> Item:
-            return stored.get(key) or self._item_of(self.sources[key])
+            return stored.get(key) or self.made(self.sources[key])
 
         from rtc_inspector.core.source.edits import rank  # with git's library
 
+        self._dropped: list[Item] = []
         keys = sorted(self.sources, key=lambda key: rank(seed, key))
-        return draw_items(keys, item_of, wanted, report, self._stage, self._dropped, self._workers)
+        return draw_items(keys, item_of, wanted, report, self.stage, self._dropped, self.workers)
+
+    @property
+    def available(self) -> int | None:
+        return len(self.sources)
 
     @property
     def reasons(self) -> list[str]:
         """Why items were dropped, as they were drawn: `key: reason`."""
         return [f"{item.key}: {item.reason}" for item in self._dropped]
 
-    def shortfall(self, admitted: int, wanted: int, none: str, remedy: str, few: str) -> list[str]:
-        """Return which items were dropped, and `few` where fewer than wanted are left. Raises ProjectError: `none`."""
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         if not admitted:
-            raise ProjectError(f"{none}: {[*self.reasons, 'it holds none'][0]}.", remedy)
+            raise ProjectError(f"{self.none}: {[*self.reasons, 'it holds none'][0]}.", self.remedy)
+        few = f"{self.holder} has {counted(admitted, task(self.settings.task).noun)} to use."
         return [*(f"Dropped {reason}." for reason in self.reasons), *([few] if admitted < wanted else [])]
-
-
-class DrawnTrip(Trip):
-    """A trip whose items are all made of what one file or project holds."""
-
-    draw: Draw[Any]
-
-    def items(self, wanted: int, seed: int, stored: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        return self.draw.items(wanted, seed, stored, report)
-
-    @property
-    def available(self) -> int:
-        return len(self.draw.sources)
