@@ -11,6 +11,7 @@ import random
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from threading import RLock
 from typing import Any
@@ -165,7 +166,7 @@ class Versions:
         self._elsewhere = max((len(file.text) for file in files.values()), default=0) > IN_PLACE
         self._process: Any = None
         self._pipe: Any = None  # a `Connection`, which Windows has another class for
-        self._made: dict[Wanted, Version | Refused] = {}
+        self._made = lru_cache(VERSIONS_KEPT)(partial(self._ask, "version"))
         self._turn = RLock()
         self._closed = False
 
@@ -179,11 +180,8 @@ class Versions:
 
     def version(self, wanted: Wanted) -> Version | Refused:
         with self._turn:
-            if wanted not in self._made:
-                while len(self._made) >= VERSIONS_KEPT:
-                    del self._made[next(iter(self._made))]
-                self._made[wanted] = self._ask("version", wanted)
-            return self._made[wanted]
+            found: Version | Refused = self._made(wanted)
+            return found
 
     def close(self) -> None:
         self._closed = True  # without the turn: somebody may wait for an answer, which does not come any more
