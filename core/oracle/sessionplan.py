@@ -208,7 +208,7 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
     """Return the plan for the project at `root` (absolute, links resolved)."""
     readonly = (root, INSIDE, *interpreter.readonly)
     limits = Limits(settings.memory_mib, settings.processes, settings.scratch_mib)
-    argv = (str(interpreter.executable), "-s", "-B", "-u", str(INSIDE / "main.py"))
+    argv = (str(interpreter.executable), "-s", "-B", "-u", str(INSIDE / "main.py"), "zygote")
     launch = Launch(argv, str(root), readonly, _ENVIRONMENT, limits)
     config = {
         "root": str(root),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 INSIDE = (
-    "rtc_inspector.core.oracle.command.inside",
     "rtc_inspector.core.oracle.inside",
     "rtc_inspector.core.oracle.bench.inside",
     "rtc_inspector.core.oracle.sandbox.guardian",

@@ -40,7 +40,7 @@ from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
 from rtc_inspector.core.oracle.sandbox.guarded import Guarded
 from rtc_inspector.core.oracle.sandbox.host_system import closed_to_tests
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits, Sandbox
-from rtc_inspector.core.oracle.sessionplan import SessionPlan
+from rtc_inspector.core.oracle.sessionplan import INSIDE, SessionPlan
 from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings
 from rtc_inspector.core.types import (
@@ -57,7 +57,6 @@ from rtc_inspector.core.types import (
     counted_tests,
 )
 
-INSIDE = Path(__file__).with_name("inside.py")
 KEPT = 50
 ROOM_MIB = 1024  # beside `--scratch`: for the copy of the tree and what builds keep
 THREADS = 4  # times `OracleSettings.processes`: the runtimes of these languages start a dozen threads each, which count
@@ -609,7 +608,7 @@ _NETWORK = re.compile(
 
 def _plan(root: Path, tools: Tools, interpreter: Interpreter, settings: OracleSettings) -> SessionPlan:
     limits = Limits(settings.memory_mib, THREADS * settings.processes, settings.scratch_mib + ROOM_MIB)
-    argv = (str(interpreter.executable), "-I", "-S", "-B", "-u", str(INSIDE))
+    argv = (str(interpreter.executable), "-I", "-S", "-B", "-u", str(INSIDE / "main.py"), "commands")
     readonly = (root, INSIDE, *interpreter.readonly, *tools.readonly)
     base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     path = ":".join(("{tree}/node_modules/.bin", *tools.path, base["PATH"]))

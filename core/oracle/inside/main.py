@@ -1,4 +1,9 @@
-"""Entry of the process inside the sandbox; started as a script by the target's interpreter."""
+"""Entry of the process inside the sandbox; started as a script by the target's interpreter.
+
+    python main.py MODULE
+
+MODULE is what serves the host: `zygote` runs tests of Python, `commands` any project's own commands.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,7 @@ def main() -> None:
         raise ImportError(location)
     sys.modules[PACKAGE] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    importlib.import_module(PACKAGE + ".zygote").main()
+    importlib.import_module(PACKAGE + "." + sys.argv[1]).main()
 
 
 if __name__ == "__main__":

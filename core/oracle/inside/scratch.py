@@ -32,12 +32,12 @@ class Scratch:
                 self._entries += _read(folder, self._left[folder], MOST_BYTES - size)
             except OverflowError:
                 self.guarded = False
-                self._left[folder] = set(_names(folder))
+                self._left[folder] = set(names_in(folder))
 
     def restore(self) -> None:
         """Empty the folders, links removed and never followed, and put back what was there."""
         for folder, left in self._left.items():
-            for name in _names(folder):
+            for name in names_in(folder):
                 if name not in left:
                     remove(folder, name)
         for path, mode, data in self._entries:
@@ -77,7 +77,8 @@ def unescaped(point: bytes) -> bytes:
     return re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found.group(1), 8)]), point)
 
 
-def _names(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
+    """Return what lies in a folder; nothing where it cannot be read."""
     try:
         return os.listdir(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs a project's commands in a private copy of its tree; a script of its own, the first process in a sandbox.
+"""Runs a project's commands in a private copy of its tree; the first process in a sandbox.
 
 Requests come as JSON lines on standard input, one at a time; each is answered by one line. What the commands print goes
 to pipes of their own: they cannot answer in this process's place.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import ctypes
 import glob
 import hashlib
 import json
@@ -24,44 +23,39 @@ import time
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-assert sys.platform != "win32"
+from .child import SET_CHILD_SUBREAPER, SET_DUMPABLE, control
+from .scratch import names_in, remove
+from .supervise import kill_everything
+from .zygote import Wire
 
-_NO_DUMP, _SUBREAPER = 4, 36
+assert sys.platform != "win32"  # inside a sandbox
+
 _SKIPPED = frozenset([".git", ".hg", ".svn", ".venv", "venv", "__pycache__", ".tox", "target"])
 """Folders that no command needs and that may be large; `target` is cargo's, beside a Cargo.toml."""
 _LINKED = 1 << 20
 """Bytes from which a file is shown by a link to the user's own, which is read-only, instead of a copy."""
 _MOST_REPORTED = 32 << 20
-_PATIENCE = 5.0
 
 
 def main() -> None:
     """Copy the tree, then serve the host until it closes the line."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # a handler, since programs inherit what is ignored
-    libc = ctypes.CDLL(None)
-    libc.prctl(_NO_DUMP, 0, 0, 0, 0)
-    libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-    source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-
-    def send(reply: dict[str, Any]) -> None:
-        target.write(json.dumps(reply).encode() + b"\n")
-        target.flush()
-
-    config = json.loads(source.readline())
+    control(SET_DUMPABLE, 0)
+    control(SET_CHILD_SUBREAPER, 1)
+    wire = Wire()
+    config = wire.receive()
+    if config is None:
+        return
     try:
         slot = Slot(config)
     except OSError as error:
-        send({"ready": False, "trouble": f"{error.strerror or error}: {error.filename or config['root']}"})
+        wire.send({"ready": False, "trouble": f"{error.strerror or error}: {error.filename or config['root']}"})
         return
-    send({"ready": True, "tree": slot.tree, "unread": slot.unread[:5], "trouble": ""})
-    for line in source:
-        request = json.loads(line)
+    wire.send({"ready": True, "tree": slot.tree, "trouble": ""})
+    while (request := wire.receive()) is not None:
         if request["do"] == "run":
-            send({"done": request["id"], **slot.run(request)})
+            wire.send({"done": request["id"], **slot.run(request)})
 
 
 class Slot:
@@ -75,9 +69,8 @@ class Slot:
         base = os.path.join(scratch, "rtc")
         self.tree = os.path.join(base, "tree", os.path.basename(self._root))
         self._build, self._runs = os.path.join(base, "build"), os.path.join(base, "runs")
-        self._kept = {folder: set(_names(folder)) | {"rtc"} for folder in self._wiped}
+        self._kept = {folder: set(names_in(folder)) | {"rtc"} for folder in self._wiped}
         self._own: set[str] = set()
-        self.unread: list[str] = []
         for folder in (self.tree, self._build, self._runs):
             os.makedirs(folder)
         places = {"{tree}": self.tree, "{build}": self._build, "{scratch}": scratch}
@@ -101,11 +94,9 @@ class Slot:
         names = {entry.name for entry in entries}
         for entry in entries:
             path = os.path.join(inside, entry.name)
-            if entry.name == "target" and "Cargo.toml" not in names:
-                pass
-            elif entry.name in _SKIPPED:
+            if entry.name in _SKIPPED and (entry.name != "target" or "Cargo.toml" in names):
                 continue
-            try:
+            with contextlib.suppress(PermissionError):  # left out: the commands could not read it either
                 if entry.is_dir(follow_symlinks=False):
                     os.mkdir(os.path.join(self.tree, path))
                     if entry.name == "node_modules":
@@ -114,8 +105,6 @@ class Slot:
                         self._copy(path)
                 else:
                     self._copy_file(path, entry)
-            except PermissionError:
-                self.unread.append(path)
 
     def _copy_file(self, path: str, entry: os.DirEntry[str]) -> None:
         about, place = entry.stat(follow_symlinks=False), os.path.join(self.tree, path)
@@ -150,7 +139,7 @@ class Slot:
         pending = [""]
         while pending:
             inside = pending.pop()
-            for name in _names(os.path.join(self.tree, inside)):
+            for name in names_in(os.path.join(self.tree, inside)):
                 path = os.path.join(inside, name)
                 if path in self._own:
                     continue
@@ -166,7 +155,7 @@ class Slot:
         now = dict(self._walk())
         altered = sorted(path for path, state in self._state.items() if now.get(path) != state)
         for path in sorted(set(now) - set(self._state)):
-            _remove(os.path.join(self.tree, path))
+            remove(self.tree, path)
         for path in altered:
             self._put_back(path)
         return altered
@@ -179,14 +168,14 @@ class Slot:
             return
         os.makedirs(os.path.dirname(place), exist_ok=True)
         if os.path.islink(source) and data is None:
-            _remove(place)
+            remove(self.tree, path)
             os.symlink(os.readlink(source), place)
         else:
             if data is None:
                 with open(source, "rb") as file:
                     data = file.read()
             mode = stat.S_IMODE(self._state[path][0])
-            _remove(place)
+            remove(self.tree, path)
             with open(place, "xb") as file:
                 file.write(data)
             os.chmod(place, mode)
@@ -230,7 +219,7 @@ class Slot:
             environment |= {"NODE_V8_COVERAGE": folder + "/v8", "NODE_OPTIONS": f"--require {hook}"}
         for path in request["reports"]:  # of an earlier run
             for found in self._found(path, places):
-                _remove(found)
+                remove(self.tree, found)
         end, steps = time.monotonic() + request["total"], []
         for command in request["commands"]:
             steps.append(self._step(_filled(command, places), environment, end, request["output_bytes"]))
@@ -247,9 +236,9 @@ class Slot:
         for path in changed:
             self._put_back(path)
         for wiped in self._wiped:
-            for name in set(_names(wiped)) - self._kept[wiped]:
-                _remove(os.path.join(wiped, name))
-        _remove(folder)
+            for name in set(names_in(wiped)) - self._kept[wiped]:
+                remove(wiped, name)
+        remove(self._runs, folder)
         return reply
 
     def _step(self, command: str, environment: dict[str, str], end: float, most: int) -> dict[str, Any]:
@@ -282,7 +271,7 @@ class Slot:
                     del ends[ready]
         os.close(handle)
         # What it left running is asked nothing more; a moment for what is about to end by itself.
-        _end_all()
+        kill_everything()
         process.wait()
         for each, output in ends.items():
             while _drain(each, output, once=True):
@@ -345,52 +334,6 @@ def _filled(text: str, places: dict[str, str]) -> str:
     for name, value in places.items():
         text = text.replace(name, value)
     return text
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        if os.path.isdir(path) and not os.path.islink(path):
-            for folder, names, _ in os.walk(path):  # what a program locked
-                for name in [".", *names]:
-                    with contextlib.suppress(OSError):
-                        os.chmod(os.path.join(folder, name), 0o700)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            os.unlink(path)
-
-
-def _end_all() -> None:
-    """Kill and reap every descendant; as the first process of its namespace all at once, so that none outruns it."""
-    give_up = time.monotonic() + _PATIENCE
-    while time.monotonic() < give_up:
-        below = _descendants()
-        if not below:
-            return
-        for pid in [-1] if os.getpid() == 1 else below:
-            with contextlib.suppress(ProcessLookupError, PermissionError, InterruptedError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.001)
-
-
-def _descendants() -> list[int]:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    parents, found = {}, [os.getpid()]
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-                parents[int(name)] = int(file.read().rsplit(b")", 1)[1].split()[1])
-    for pid in found:
-        found.extend(child for child, parent in parents.items() if parent == pid)
-    return found[1:]
 
 
 # ---- which lines ran, as V8 wrote it down (NODE_V8_COVERAGE)
@@ -533,7 +476,3 @@ def _decoded(segment: str) -> list[int]:
             values.append(-(value >> 1) if value & 1 else value >> 1)
             value = shift = 0
     return values
-
-
-if __name__ == "__main__":
-    main()
