@@ -63,6 +63,8 @@ WORTH_SAYING = 10.0
 """Seconds of a suite from which it is said that verdicts wait for more runs of it."""
 UNSURE = (Outcome.TAMPERED, Outcome.INFRASTRUCTURE)
 """What one run of the suite does not decide: what is usual for the project is not known, or all is by now."""
+PASSING = (Outcome.PASS, Outcome.TAMPERED)
+"""What the unmodified project passes with: it cannot tamper with anything, whatever it is seen to do."""
 LIMITS = ("test_timeout_floor", "test_timeout_factor", "total_timeout_floor", "total_timeout_factor")
 CERTAIN = (Outcome.FAIL, Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR)
 """What is believed of a candidate where the untouched project passes the same tests, though nothing was learned."""
@@ -304,9 +306,10 @@ class ProjectOracle:
         confirm: bool = True,
     ) -> Verdict:
         """See `core.types.Oracle`. The project's suite is learned first if it was not."""
+        trial = Trial(candidate, tuple(tests), every_test, again=again)
         if not (confirm or every_test or again) and self._cache is not None:
-            return self._admission(candidate, tests)
-        return self._judged(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
+            return self._admission(trial)
+        return self._judged(trial, confirm and self._settings.confirm_whole_suite)
 
     def judge_cold(self, candidate: Candidate, progress: Report) -> Verdict | None:
         """See `core.types.LearnsLater`. The tests of files that name what is changed are asked, in forks."""
@@ -350,60 +353,57 @@ class ProjectOracle:
 
     def judge_now(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
         early = self._early
-        if self._baseline is not None or early is None:
-            return self.judge(candidate, tests, every_test=every_test)
-        verdict = early.judge_alone(candidate, tests, every_test)
-        if verdict is None or verdict.outcome in UNSURE:
-            return self.judge(candidate, tests, every_test=every_test)
-        return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
+        if self._baseline is None and early is not None:
+            verdict = early.judge_alone(Trial(candidate, tuple(tests), every_test))
+            if verdict is not None and verdict.outcome not in UNSURE:
+                return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
+        return self.judge(candidate, tests, every_test=every_test)
 
-    def judge_alone(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict | None:
+    def judge_alone(self, trial: Trial) -> Verdict | None:
         """Judge as plain pytest does, by what one run of the suite showed.
 
         A failure of the covering tests is seen twice, and not on the untouched project; a pass is confirmed by all
         tests in their own order, in which each has passed. None where the untouched project fails the same tests.
         """
-        if not tests:
-            return self.judge(candidate, tests)
         baseline = self.learn(self._heed)
-        verdict, sure = self.judge_by_one_run(candidate, tests, every_test)
+        if not trial.tests:
+            return self._judge(trial, baseline, confirm=True)
+        verdict, sure = self.judge_by_one_run(trial)
         if verdict.outcome is Outcome.FAIL and sure:
-            second, sure = self.judge_by_one_run(candidate, tests, again=True)
+            second, sure = self.judge_by_one_run(replace(trial, every_test=False, again=True))
             verdict = verdict if second.outcome is Outcome.FAIL else second
         if not sure or verdict.outcome is not Outcome.PASS:
             return verdict if sure else None
         whole = tuple(test.node_id for test in baseline.suite.tests)
-        confirmed, sure, _ = self._lean(Trial(candidate, whole, lean=True, whole=True, in_order=True))
+        confirmed, sure, _ = self._lean(Trial(trial.candidate, whole, lean=True, whole=True, in_order=True))
         if not sure:
             return None
         if confirmed.outcome is not Outcome.PASS:
             return _worse(verdict, confirmed, _because(ONLY_WHOLE, confirmed))
         if not self._all_told():  # there are tests that pass in a fresh process only
             return None
-        if len(tests) == len(whole):
+        if len(trial.tests) == len(whole):
             return verdict
         return replace(verdict, detail=_all_passed(len(verdict.tests), len(whole)))
 
-    def judge_by_one_run(
-        self, candidate: Candidate, tests: Sequence[str], every_test: bool = False, again: bool = False
-    ) -> tuple[Verdict, bool]:
+    def judge_by_one_run(self, trial: Trial) -> tuple[Verdict, bool]:
         """Judge where no more is known than what one run of the suite showed; see `Worker`.
 
         The second says whether the untouched project passes what this does not.
         """
-        baseline = self.learn(self._heed)
-        if _untouched(candidate):
+        baseline, tests = self.learn(self._heed), trial.tests
+        if _untouched(trial):
             if frozenset(tests) in self._passing:
                 return _passed(len(tests), self.name), True
-            verdict = self._once(Trial(None, tuple(tests), whole=True))
-            passes = verdict.outcome in (Outcome.PASS, Outcome.TAMPERED)
+            verdict = self._once(Trial(None, tests, whole=True))
+            passes = verdict.outcome in PASSING
             return (_passed(len(tests), self.name) if passes else verdict), passes
-        covering = promising_first(candidate.changes, tests, baseline)
-        verdict, sure, swapped = self._lean(Trial(candidate, covering, every_test, lean=True, again=again))
+        covering = promising_first(trial.changes, tests, baseline)
+        verdict, sure, swapped = self._lean(replace(trial, tests=covering, lean=True))
         if verdict.outcome is Outcome.PASS:
-            imported = swapped or self._judges(candidate, tests, baseline)
-            why = _elsewhere(candidate.file.path)
-            verdict = verdict if imported else replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
+            if not (swapped or self._judges(trial, baseline)):
+                why = _elsewhere(trial.changes[0].file.path)
+                verdict = replace(verdict, outcome=Outcome.NOT_EXECUTED, tests=(), detail=why)
         elif sure:
             self._passing.add(frozenset(to_first_failure(verdict) or tests))
         return verdict, sure
@@ -427,16 +427,16 @@ class ProjectOracle:
             self._leans[key] = found
         return self._leans[key]
 
-    def _admission(self, candidate: Candidate, tests: Sequence[str]) -> Verdict:
+    def _admission(self, trial: Trial) -> Verdict:
         """Return what is kept of a deletion or of a region's own text, or judge it and keep that."""
-        texts = [(change.file.path, change.new_text) for change in candidate.changes]
+        texts = [(change.file.path, change.new_text) for change in trial.changes]
         limits = [getattr(self._settings, name) for name in LIMITS]
-        facts = __version__, limits, texts, sorted(tests)
+        facts = __version__, limits, texts, sorted(trial.tests)
         digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
         known = self._admissions.get(digest)
         if known is not None:
             return replace(known, oracle=self.name)
-        verdict = self._judged(candidate, tests, every_test=False, again=False, confirm=False)
+        verdict = self._judged(trial, confirm=False)
         # What else there is may be otherwise at the next opening.
         if verdict.outcome in STEADY and self._cache is not None and self._key:
             with self._keeping:
@@ -444,12 +444,10 @@ class ProjectOracle:
                 self._cache[0].keep_admissions(self._key, self._admissions)
         return verdict
 
-    def _judged(
-        self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
-    ) -> Verdict:
+    def _judged(self, trial: Trial, confirm: bool) -> Verdict:
         early = self._early
-        if not confirm and self._baseline is None and early is not None and not every_test:
-            verdict, _ = early.judge_by_one_run(candidate, tests)
+        if not confirm and self._baseline is None and early is not None and not trial.every_test:
+            verdict, _ = early.judge_by_one_run(trial)
             if verdict.outcome not in UNSURE:
                 return verdict
         try:
@@ -458,66 +456,54 @@ class ProjectOracle:
             detail = error.problem if isinstance(error, InspectorError) else "The oracle was closed."
             return Verdict(Outcome.INFRASTRUCTURE, 0.0, (), detail, "", self.name)
         aside = {*baseline.suite.excluded, *(test.node_id for test in baseline.suite.own_order)}
-        asked = [test for test in tests if test not in aside]
-        if tests and not asked and not confirm:
-            why = "None of the tests that cover this can be relied on."
-            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), why, "", self.name)
-        if tests and not asked:  # the whole suite judges, and then what is asked in the project's own order
-            asked = [test.node_id for test in baseline.suite.tests]
-        verdict = self._judge(candidate, asked, baseline, every_test, again, confirm)
-        return with_missing(verdict, asked) if every_test and verdict.outcome.judged else verdict
+        asked = tuple(test for test in trial.tests if test not in aside)
+        if trial.tests and not asked:
+            if not confirm:
+                return self._not_executed("None of the tests that cover this can be relied on.")
+            # The whole suite judges, and then what is asked in the project's own order.
+            asked = tuple(test.node_id for test in baseline.suite.tests)
+        verdict = self._judge(replace(trial, tests=asked), baseline, confirm)
+        return with_missing(verdict, asked) if trial.every_test and verdict.outcome.judged else verdict
 
-    def _judge(
-        self,
-        candidate: Candidate,
-        tests: Sequence[str],
-        baseline: Baseline,
-        every_test: bool,
-        again: bool,
-        confirm: bool,
-    ) -> Verdict:
-        if not tests:
-            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
-        if not confirm and _untouched(candidate) and len(frozenset(tests)) == len(baseline.suite.tests):
-            return _passed(len(tests), self.name)  # as they did in several orders when the suite was learned
-        verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
+    def _judge(self, trial: Trial, baseline: Baseline, confirm: bool) -> Verdict:
+        if not trial.tests:
+            return self._not_executed("No test covers this.")
+        if not confirm and _untouched(trial) and len(frozenset(trial.tests)) == len(baseline.suite.tests):
+            return _passed(len(trial.tests), self.name)  # as they did in several orders when the suite was learned
+        verdict = self._run_both(trial, baseline, confirm)
         while self._was_mistaken(verdict, baseline):
-            verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
+            verdict = self._run_both(trial, baseline, confirm)
         if verdict.outcome is Outcome.PASS and confirm:
-            verdict = self._run_chains(candidate, verdict, baseline, again)
+            verdict = self._run_chains(trial, verdict, baseline)
         # What does not pass has had an effect.
-        if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
-            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate.file.path), "", self.name)
+        if verdict.outcome is Outcome.PASS and not self._judges(trial, baseline):
+            return self._not_executed(_elsewhere(trial.changes[0].file.path))
         return verdict
 
-    def _run_both(
-        self,
-        candidate: Candidate,
-        tests: Sequence[str],
-        baseline: Baseline,
-        every_test: bool,
-        again: bool,
-        confirm: bool,
-    ) -> Verdict:
+    def _not_executed(self, why: str) -> Verdict:
+        return Verdict(Outcome.NOT_EXECUTED, 0.0, (), why, "", self.name)
+
+    def _run_both(self, trial: Trial, baseline: Baseline, confirm: bool) -> Verdict:
         """Run the covering tests, then the rest of the suite where that is to confirm a pass."""
-        changes = candidate.changes
-        covering = promising_first(changes, [test for test in tests if test not in self._late], baseline)
+        changes = trial.changes
+        covering = promising_first(changes, [test for test in trial.tests if test not in self._late], baseline)
         whole = tuple(test.node_id for test in baseline.suite.tests if test.node_id not in self._late)
         covering = covering or promising_first(changes, whole, baseline)
+        trial = replace(trial, tests=covering)
         if not confirm:
-            return self._once(Trial(candidate, covering, every_test, again=again))
+            return self._once(trial)
         known = frozenset(covering)
         others = nearest_files_first(changes, [test for test in whole if test not in known], baseline)
         rest = self._sampled(others, baseline)
         if not rest:
-            return self._once(Trial(candidate, covering, every_test, again=again))
-        confirming = Trial(candidate, whole if len(rest) == len(others) else covering + rest, whole=True, again=again)
+            return self._once(trial)
+        both = whole if len(rest) == len(others) else covering + rest
+        confirming = replace(trial, tests=both, every_test=False, whole=True)
         known_whole = self._verdicts.get(_key(confirming)) is not None
-        trial = Trial(candidate, covering, every_test, rest=() if known_whole else rest, again=again)
-        verdict = self._once(trial)
+        verdict = self._once(trial if known_whole else replace(trial, rest=rest))
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
             self._verdicts.keep(_key(confirming), verdict)
-            verdict = _split(verdict, frozenset(covering))
+            verdict = _split(verdict, known)
         elif verdict.outcome is Outcome.PASS:
             verdict = _joined(verdict, self._once(confirming))
         if verdict.outcome is Outcome.PASS and len(rest) < len(others):
@@ -535,15 +521,17 @@ class ProjectOracle:
                 break
         return tuple(tests[:most])
 
-    def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
+    def _run_chains(self, trial: Trial, passed: Verdict, baseline: Baseline) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
-        asked = 0
+        asked, own_order = 0, {test.node_id for test in baseline.suite.own_order}
         late = [chain for chain in dict.fromkeys(list(self._late.values())) if chain is not None]
         for chain in (*baseline.chains, *late):
             if chain in self._unsteady:
                 continue
-            trial = Trial(candidate, chain.tests, whole=chain.whole, in_order=True, again=again)
-            verdict, needing = self._in_order(trial), self._needing(chain, baseline)
+            needing = [test for test in chain.tests if test in own_order or self._late.get(test) == chain]
+            verdict = self._in_order(
+                Trial(trial.candidate, chain.tests, whole=chain.whole, in_order=True, again=trial.again)
+            )
             if verdict is None:
                 self._unsteady.add(chain)
                 self._notice(
@@ -554,12 +542,8 @@ class ProjectOracle:
                 return _worse(passed, verdict, _because(ONLY_IN_ORDER, verdict))
             else:
                 asked += len(needing)
-        unasked = len(baseline.suite.not_asked) + len(baseline.suite.own_order) + len(self._late) - asked
+        unasked = len(baseline.suite.not_asked) + len(own_order) + len(self._late) - asked
         return replace(passed, detail=_told(passed.detail, asked, unasked))
-
-    def _needing(self, chain: Chain, baseline: Baseline) -> list[str]:
-        needing = {test.node_id for test in baseline.suite.own_order}
-        return [test for test in chain.tests if test in needing or self._late.get(test) == chain]
 
     def _was_mistaken(self, verdict: Verdict, baseline: Baseline) -> bool:
         """Return whether a test failed for want of the tests around it, as the untouched project shows.
@@ -594,14 +578,10 @@ class ProjectOracle:
             Chain(tuple(each for each in before if file_of(each) == file_of(test)), whole=False),
             Chain(tuple(before), whole=True),
         ):
-            trial = Trial(None, chain.tests, whole=chain.whole, in_order=True)
-            if self._untouched_passes(trial):
+            verdict = self._once(Trial(None, chain.tests, whole=chain.whole, in_order=True))
+            if verdict.outcome in PASSING:
                 return chain
         return None
-
-    def _untouched_passes(self, trial: Trial) -> bool:
-        """Return whether the unmodified project passes; it cannot tamper with anything, whatever it is seen to do."""
-        return self._once(trial).outcome in (Outcome.PASS, Outcome.TAMPERED)
 
     def _in_order(self, trial: Trial) -> Verdict | None:
         """Return the verdict of a chain, or None where the unmodified project does not pass it either.
@@ -614,12 +594,12 @@ class ProjectOracle:
         untouched = self._once(replace(trial, candidate=None))
         if not untouched.outcome.judged:
             return untouched
-        if untouched.outcome not in (Outcome.PASS, Outcome.TAMPERED):
+        if untouched.outcome not in PASSING:
             return None
         return verdict if trial.again else self._once(replace(trial, again=True))
 
-    def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
-        return any(self._is_imported(change, tests, baseline) for change in candidate.changes)
+    def _judges(self, trial: Trial, baseline: Baseline) -> bool:
+        return any(self._is_imported(change, trial.tests, baseline) for change in trial.changes)
 
     def _is_imported(self, change: Change, tests: Sequence[str], baseline: Baseline) -> bool:
         """Return whether an error planted in the file is noticed.
@@ -636,16 +616,13 @@ class ProjectOracle:
             if outcome is not Outcome.PASS:
                 if outcome.judged and outcome is not Outcome.TIMEOUT:
                     self._imported.add(file.path)
-                    self._keep_imported()
+                    if self._cache is not None and self._key:
+                        self._cache[0].keep_imported(self._key, self._imported)
                 return True
         if file.path not in self._elsewhere:
             self._elsewhere.add(file.path)
             self._notice(_elsewhere(file.path))
         return False
-
-    def _keep_imported(self) -> None:
-        if self._cache is not None and self._key:
-            self._cache[0].keep_imported(self._key, self._imported)
 
     def _once(self, trial: Trial) -> Verdict:
         """Run a trial, or give the verdict of an identical one; trouble of ours is not remembered."""
@@ -694,7 +671,7 @@ class ProjectOracle:
         if first.outcome is not Outcome.PASS or not asked:
             return first
         left = [test.node_id for test in baseline.suite.tests if test.node_id in asked]
-        ordered = nearest_files_first(trial.candidate.changes if trial.candidate else (), left, baseline)
+        ordered = nearest_files_first(trial.changes, left, baseline)
         parts = shares(ordered, self._free.qsize() or 1, baseline)
         verdicts = [first]
         for made in [in_thread(partial(self._run_part, trial, part)) for part in parts]:
@@ -734,10 +711,9 @@ class ProjectOracle:
 
 
 def _key(trial: Trial) -> tuple[object, ...]:
-    candidate = trial.candidate
-    if candidate is None:
+    if trial.candidate is None:
         return (None, trial.tests, trial.every_test, trial.whole, trial.in_order, trial.lean)
-    texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
+    texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in trial.changes]
     digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
     tests = trial.tests if trial.in_order else frozenset(trial.tests)
     return (digests, tests, trial.every_test, trial.whole, trial.in_order, trial.lean, trial.again)
@@ -747,8 +723,8 @@ def _passed(count: int, oracle: str) -> Verdict:
     return Verdict(Outcome.PASS, 0.0, (), f"All {count} tests passed.", "", oracle)
 
 
-def _untouched(candidate: Candidate) -> bool:
-    return all(change.new_text == change.file.text for change in candidate.changes)
+def _untouched(trial: Trial) -> bool:
+    return all(change.new_text == change.file.text for change in trial.changes)
 
 
 def _broken(file: SourceFile) -> Candidate:

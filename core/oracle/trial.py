@@ -28,6 +28,10 @@ class Trial:
     again: bool = False  # a second run of what was run before, whose results may differ
     slack: float = 1.0  # times its limits that it may take
 
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.candidate.changes if self.candidate is not None else ()
+
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
         """Return the request as the zygote wants it: each stage is run when those before it have passed."""
         goes = [list(stage) for stage in stages if stage]
@@ -40,7 +44,7 @@ class Trial:
         if len(goes) > 1:
             asked["stages"] = goes
         if self.candidate is not None:
-            asked["changes"] = [_request(change) for change in self.candidate.changes]
+            asked["changes"] = [_request(change) for change in self.changes]
         return asked
 
 

@@ -71,7 +71,6 @@ class Worker:
                 collected.learn(baseline.learned(settings))
             self._zygotes[Session.COLLECTED] = collected
         self.swapped = self.untouched_passes = False  # see `_judge_lean`
-        self._by_file = baseline.by_file()
         self._alone: dict[str, bool] = {}
         self._noticed: dict[str, list[str]] = {}
         self._collected: set[tuple[Session, bool, frozenset[str]]] = set()  # by the untouched project, see `_compared`
@@ -190,18 +189,17 @@ class Worker:
             self._collected.add(before)
         return self._concluded(observed, trial, started)  # with what is usual for the project known
 
-    def _concluded(self, observed: Observation, trial: Trial, started: float) -> Verdict:
+    def _concluded(self, observed: Observation, trial: Trial, started: float, ran: tuple[str, ...] = ()) -> Verdict:
+        """Return the verdict on what ran, the trial's own tests where that is not said."""
         limit, seconds = self._settings.output_kib << 10, time.monotonic() - started
-        return conclude(observed, trial.tests, self._allowed, seconds, self._oracle, limit, frozenset(trial.tests))
+        shown = frozenset(trial.tests)
+        return conclude(observed, ran or trial.tests, self._allowed, seconds, self._oracle, limit, shown)
 
     def _judge_once(self, trial: Trial, started: float) -> Verdict:
-        limit, shown = self._settings.output_kib << 10, frozenset(trial.tests)
         verdicts: list[Verdict] = []
-        for observed, tests in self._observed(trial):
-            seconds = time.monotonic() - started
-            verdict = conclude(observed, tests, self._allowed, seconds, self._oracle, limit, shown)
-            verdicts.append(verdict)
-            if verdict.outcome is not Outcome.PASS:
+        for observed, ran in self._observed(trial):
+            verdicts.append(self._concluded(observed, trial, started, ran))
+            if verdicts[-1].outcome is not Outcome.PASS:
                 break
         verdict = merged(verdicts)
         if verdict.outcome is Outcome.TAMPERED and self._learn_more(trial):
@@ -326,9 +324,9 @@ class Worker:
 
         Where forks do not serve its tests or that session cannot be reached, it begins bare.
         """
-        baseline, changes = self._baseline, trial.candidate.changes if trial.candidate is not None else ()
+        baseline = self._baseline
         forks_well = baseline.code_swap and baseline.fresh_only.isdisjoint(trial.tests + trial.rest)
-        if not forks_well or not baseline.early.isdisjoint(change.file.path for change in changes):
+        if not forks_well or not baseline.early.isdisjoint(change.file.path for change in trial.changes):
             return Session.BARE
         return Session.CONFIGURED if not self._zygote(Session.CONFIGURED).greeting["trouble"] else Session.BARE
 
@@ -360,7 +358,7 @@ class Worker:
         """Return whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
         known = self._alone.get(file)
         if known is None:
-            tests = tuple(self._by_file.get(file, ()))
+            tests = tuple(test.node_id for test in self._baseline.suite.tests if file_of(test.node_id) == file)
             known = not tests or self._passes(self._zygote(session), tests)
             self._alone[file] = known
         return known
