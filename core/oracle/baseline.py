@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -53,12 +53,6 @@ class Baseline:
     def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
         spent = self.overhead + self.seconds_of(tests)
         return settings.total_timeout_floor + settings.total_timeout_factor * spent
-
-    def by_file(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for test in self.suite.tests:
-            found.setdefault(file_of(test.node_id), []).append(test.node_id)
-        return found
 
     def learned(self, settings: OracleSettings) -> dict[str, Any]:
         """Return what a zygote is told once: limits of time and output, and which lines run at import."""
@@ -130,6 +124,3 @@ class Baseline:
             unproven=frozenset(map(str, data["unproven"])),
             chains=tuple(Chain(tuple(map(str, tests)), bool(whole)) for tests, whole in data["chains"]),
         )
-
-    def as_cached(self) -> Baseline:
-        return replace(self, suite=replace(self.suite, cached=True))

@@ -8,6 +8,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Set
+from dataclasses import replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -159,7 +160,8 @@ class BaselineCache:
     def load(self, key: str) -> Baseline | None:
         """Return the baseline kept under `key`; None when there is none, or it cannot be read."""
         try:
-            return Baseline.from_json(self._files.load(key)).as_cached()
+            baseline = Baseline.from_json(self._files.load(key))
+            return replace(baseline, suite=replace(baseline.suite, cached=True))
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
