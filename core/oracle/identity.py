@@ -71,8 +71,8 @@ class IdentityRun:
 
     def take(self, kind: str, values: list[Any]) -> None:
         match kind:
-            case "collected":
-                self.collected = list(values[0])
+            case "collected" | "modules" | "early":
+                setattr(self, kind, list(values[0]))
             case "test":
                 self._test(*values[:4])
             case "collect-error":
@@ -81,10 +81,6 @@ class IdentityRun:
                 self.lines[values[0]] = [(test, lines) for test, lines in values[1]]
             case "import-lines":
                 self.import_lines[values[0]] = frozenset(values[1])
-            case "modules":
-                self.modules = list(values[0])
-            case "early":
-                self.early = list(values[0])
             case "audit":
                 self.events.add((values[0], values[1]))
             case "evidence":

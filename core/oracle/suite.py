@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -126,14 +126,6 @@ class _CodeSwap:
     unreached: Sequence[str]
 
 
-class _Opened(Exception):
-    """Tests make files in folders of the project, which are to be opened for that."""
-
-    def __init__(self, folders: tuple[Path, ...]) -> None:
-        super().__init__(folders)
-        self.folders = folders
-
-
 class SuiteRun:
     """One learning of one project; starts processes, ends them all."""
 
@@ -172,15 +164,6 @@ class SuiteRun:
         while True:
             try:
                 run, forked = self._traced(plan, progress, afresh=bool(endless))
-                self._consider(run, ask=not opened)
-                return Traced(run, opened, forked, endless)
-            except _Opened as found:
-                opened = found.folders
-                names = ", ".join(self._below(opened))
-                self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
-                plan = plan.with_writable(opened)
-                if forked and self._trace_refused(plan, run, progress):
-                    return Traced(run, opened, forked, endless)
             except EndlessTest as found:
                 if found.test is None or len(endless) == MOST_ENDLESS:
                     raise
@@ -189,18 +172,22 @@ class SuiteRun:
                 endless[found.test] = f"{kind} within {seconds:.0f} s"
                 self._notice(f"{found.test} {endless[found.test]}: left out with all that its file tests.")
                 plan = ready_plan(plan, [file_of(found.test)])
+                continue
+            if not opened and self._root is not None and (opened := folders_written(run, self._root)):
+                names = ", ".join(self._below(opened))
+                self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
+                plan = plan.with_writable(opened)
+                if not (forked and self._trace_refused(plan, run, progress)):
+                    continue
+            else:
+                self._consider(run)
+            return Traced(run, opened, forked, endless)
 
     def _trace_refused(self, plan: SessionPlan, run: IdentityRun, progress: Report) -> bool:
         """Add to a traced run what tests that failed in it do where they may write; False where that cannot be told."""
-        if (former := self.take_collected()) is not None:
-            former.close()
-        with suppress(TargetError, ProjectError), ExitStack() as unless_kept:
-            zygote = self._runner.start(plan.with_config(collect=True, trace=True), progress)
-            unless_kept.callback(zygote.close)
-            if not zygote.greeting["trouble"]:
-                run.add(self._runner.run(zygote, TRACING, progress, trace=True, tests=_failing(run), **self._bounds()))
-                self._collected = zygote
-                unless_kept.pop_all()
+        with suppress(TargetError, ProjectError):
+            if (more := self._run_collected(plan, progress, tests=_failing(run))) is not None:
+                run.add(more)
                 return True
         return False
 
@@ -325,36 +312,42 @@ class SuiteRun:
 
         The second says which; the collected suite is kept to judge on. What fails in it is asked afresh later.
         """
-        started, former = time.monotonic(), self.take_collected()
-        if former is not None and plan is not self._plan:
-            former.close()
-            former = None
-        if afresh:
-            return self._traced_afresh(plan, progress), False
-        with suppress(TargetError), ExitStack() as unless_kept:
-            zygote = former or self._runner.start(plan.with_config(collect=True, trace=True), progress)
-            unless_kept.callback(zygote.close)
-            if not zygote.greeting["trouble"]:
-                run = self._run_collected(zygote, progress)
-                if run is not None and run.passed and len(_failing(run)) <= MOST_FRESH_ONLY * len(run.collected):
-                    run.seconds = time.monotonic() - started
-                    self._collected = zygote
-                    unless_kept.pop_all()
-                    return run, True
+        if not afresh:
+            started = time.monotonic()
+            try:
+                run = self._run_collected(plan, progress)
+            except EndlessTest:
+                raise
+            except (TargetError, ProjectError):  # a fresh run shows why
+                run = None
+            if run is not None and run.passed and len(_failing(run)) <= MOST_FRESH_ONLY * len(run.collected):
+                run.seconds = time.monotonic() - started
+                return run, True
+            self._keep(None)
         return self._traced_afresh(plan, progress), False
 
     def _traced_afresh(self, plan: SessionPlan, progress: Report) -> IdentityRun:
         with closing(self._runner.start(plan, progress)) as zygote:
             return self._runner.run(zygote, TRACING, progress, trace=True, **self._bounds())
 
-    def _run_collected(self, zygote: Zygote, progress: Report) -> IdentityRun | None:
-        """Return None where the run did not end well: a fresh one shows why."""
-        try:
-            return self._runner.run(zygote, TRACING, progress, trace=True, **self._bounds())
-        except EndlessTest:
-            raise
-        except ProjectError:
-            return None
+    def _run_collected(self, plan: SessionPlan, progress: Report, **asked: Any) -> IdentityRun | None:
+        """Run what is asked under the tracer in a fork of the collected suite, which is kept; None where there is none.
+
+        Raises as `IdentityRunner` does; then nothing is kept.
+        """
+        former = self.take_collected()
+        if former is not None and plan is not self._plan:
+            former.close()
+            former = None
+        with ExitStack() as unless_kept:
+            zygote = former or self._runner.start(plan.with_config(collect=True, trace=True), progress)
+            unless_kept.callback(zygote.close)
+            if zygote.greeting["trouble"]:
+                return None
+            run = self._runner.run(zygote, TRACING, progress, trace=True, **asked, **self._bounds())
+            unless_kept.pop_all()
+        self._collected = zygote
+        return run
 
     def fail_afresh(self, traced: Traced, progress: Report) -> bool:
         """Return whether the tests that failed in a fork of the collected suite fail in a fresh process as well."""
@@ -384,21 +377,14 @@ class SuiteRun:
                 stage = "learning the tests: in another order" if plain else "learning the tests: last to first"
                 plain.append(self._runner.run(fresh, stage, progress, shuffle=order, **asked))
                 if len(plain) == 1:
-                    self._consider(plain[0], ask=False)
+                    self._consider(plain[0])
                     again = affordable(plain[0], self._settings.repeat_seconds)
         files = rewritten_files(plain[0].early, plain[0].collected)
         plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, plan.config["sources"], files)
         return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
 
-    def _consider(self, run: IdentityRun, ask: bool) -> None:
-        """Say which test files the first run to its end could not import.
-
-        Raises ProjectError where no test passed. Where it is to `ask`, it raises _Opened for folders of a read-only
-        project in which tests make files or change data.
-        """
-        opened = folders_written(run, self._root) if ask and self._root is not None else ()
-        if opened:
-            raise _Opened(opened)
+    def _consider(self, run: IdentityRun) -> None:
+        """Say which test files a run could not import. Raises ProjectError where no test passed."""
         if run.errors and not self._told:
             self._told = True
             self._notice(_left_out(run.errors))
@@ -462,7 +448,9 @@ class SuiteRun:
                 """Keep as a chain what passes each time, up to the last test that needs it."""
                 left = list(tests)
                 for _ in range(STEADY_TRIES):
-                    left = _up_to_last(left, set(suspects) - kept)
+                    needing = set(suspects) - kept
+                    while left and left[-1] not in needing:
+                        left.pop()
                     if not left:
                         return
                     stage = "learning the tests: in their own order"
@@ -515,11 +503,6 @@ def unlearned(greeting: Mapping[str, Any]) -> Baseline:
 
 def _failing(run: IdentityRun) -> list[str]:
     return [node for node, (outcome, *_) in run.outcomes.items() if outcome in ("failed", "error")]
-
-
-def _up_to_last(tests: Sequence[str], wanted: Set[str]) -> list[str]:
-    places = [place for place, node in enumerate(tests) if node in wanted]
-    return list(tests[: places[-1] + 1]) if places else []
 
 
 def ready_plan(
