@@ -91,13 +91,13 @@ def test_groups_of_killed_makers_are_swept(tmp_path: Path) -> None:
     abandoned, kept = (tmp_path / f"rtc-inspector-{pid}-0" for pid in (ended.pid, os.getpid()))
     abandoned.mkdir()
     kept.mkdir()
-    bubblewrap.FileGroups((tmp_path,)).sweep()
+    bubblewrap.sweep(tmp_path)
     assert not abandoned.exists() and kept.exists()
 
 
 def test_a_folder_that_bounds_nothing_makes_no_group(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no controller"):
-        bubblewrap.FileGroups((tmp_path,)).make(Limits(64, 8, 8))
+        bubblewrap.group_of_folders([tmp_path], Limits(64, 8, 8))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -8,9 +8,10 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
@@ -64,35 +65,31 @@ class ControlGroup:
 # ------------------------------------------------------------------ by the files of the control group file system
 
 
-@dataclass(frozen=True, slots=True)
-class FileGroups:
-    """Makes folders in `parents`: one that has both controllers (version 2), or one for each (version 1)."""
+def group_of_folders(parents: Sequence[Path], limits: Limits) -> ControlGroup:
+    """Make a folder in each of `parents`, with the limits written. Raises OSError.
 
-    parents: tuple[Path, ...]
+    `parents`: one that has both controllers (version 2), or one for each (version 1).
+    """
+    name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
+    folders = tuple(parent / name for parent in parents)
+    joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in folders)
+    group = ControlGroup(("/bin/sh", "-c", f'{joins}exec "$@"', "sh"), folders)
+    try:
+        for folder in folders:
+            folder.mkdir()
+        _write_limits(folders, limits)
+    except OSError:
+        group.remove()
+        raise
+    return group
 
-    def make(self, limits: Limits) -> ControlGroup:
-        """Make folders with the limits written. Raises OSError."""
-        name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
-        folders = tuple(parent / name for parent in self.parents)
-        joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in folders)
-        group = ControlGroup(("/bin/sh", "-c", f'{joins}exec "$@"', "sh"), folders)
-        try:
-            for folder in folders:
-                folder.mkdir()
-            _write_limits(folders, limits)
-        except OSError:
-            group.remove()
-            raise
-        return group
 
-    def sweep(self) -> None:
-        """Remove empty groups of ours whose maker is gone."""
-        for parent in self.parents:
-            for folder in parent.glob(f"{_PREFIX}*-*"):
-                maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
-                if not platform.is_alive(maker):
-                    with suppress(OSError):
-                        folder.rmdir()
+def sweep(parent: Path) -> None:
+    """Remove empty groups of ours whose maker is gone."""
+    for folder in parent.glob(f"{_PREFIX}*-*"):
+        if not platform.is_alive(folder.name.removeprefix(_PREFIX).partition("-")[0]):
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _write_limits(folders: tuple[Path, ...], limits: Limits) -> None:
@@ -148,22 +145,18 @@ def _parents() -> Iterator[tuple[Path, ...]]:
 # ------------------------------------------------------------------ by the user's own service manager
 
 
-@dataclass(frozen=True, slots=True)
-class Scopes:
-    """Asks systemd for a scope: the one way an ordinary user gets a group of their own after logging in remotely."""
+def _scope(variables: Sequence[str], limits: Limits) -> ControlGroup:
+    """Return a command that asks systemd for a scope and runs in it, with the environment emptied again.
 
-    environment: tuple[tuple[str, str], ...]
-
-    def make(self, limits: Limits) -> ControlGroup:
-        """Return a command that opens a scope and runs in it, with the environment emptied again."""
-        variables = [f"{name}={value}" for name, value in self.environment]
-        run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
-        for setting in (f"MemoryMax={limits.memory_mib}M", "MemorySwapMax=0", f"TasksMax={limits.processes + _OURS}"):
-            run += ["-p", setting]
-        return ControlGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
+    That is the one way an ordinary user gets a group of their own after logging in remotely.
+    """
+    run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
+    for setting in (f"MemoryMax={limits.memory_mib}M", "MemorySwapMax=0", f"TasksMax={limits.processes + _OURS}"):
+        run += ["-p", setting]
+    return ControlGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
 
 
-GroupMaker = FileGroups | Scopes  # a way to make groups: `make(limits)` gives a new one, or raises OSError
+GroupMaker = Callable[[Limits], ControlGroup]  # a way to make groups, which raises OSError where none can be made
 
 
 def group_maker() -> GroupMaker | None:
@@ -171,15 +164,16 @@ def group_maker() -> GroupMaker | None:
     trial = Limits(memory_mib=256, processes=16, scratch_mib=16)
     makers: list[GroupMaker] = []
     for parents in _parents():
-        makers.append(groups := FileGroups(parents))
-        groups.sweep()
+        makers.append(partial(group_of_folders, parents))
+        for parent in parents:
+            sweep(parent)
     names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-    variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
+    variables = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
     if not platform.is_root() and variables and shutil.which("systemd-run"):
-        makers.append(Scopes(variables))
+        makers.append(partial(_scope, variables))
     for maker in makers:
         try:
-            group = maker.make(trial)
+            group = maker(trial)
         except OSError:
             continue
         try:
@@ -277,33 +271,24 @@ INSIDE = User(1000, 1000)
 
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
 _NO_RIGHTS = ("--cap-drop", "ALL")
+_OWN_USER = ["--unshare-user", "--disable-userns", "--uid", str(INSIDE.uid), "--gid", str(INSIDE.gid), *_NO_RIGHTS]
+"""For a caller who is not root: bubblewrap maps them to `INSIDE` and forbids further namespaces."""
 _CHANGE_USER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
-
-
-def own_user() -> list[str]:
-    """Return words for a caller who is not root: bubblewrap maps them to `INSIDE` and forbids further namespaces."""
-    return ["--unshare-user", "--disable-userns", "--uid", str(INSIDE.uid), "--gid", str(INSIDE.gid), *_NO_RIGHTS]
-
-
-def mapped_user() -> list[str]:
-    """Return words for root, run in a namespace made before: keep the rights to become `INSIDE` in it."""
-    return [*_NO_RIGHTS, *(word for right in _CHANGE_USER for word in ("--cap-add", right))]
-
-
-def become_inside() -> list[str]:
-    """Return the first command inside for root: give up root, and every right for good."""
-    return [
-        "setpriv",
-        f"--reuid={INSIDE.uid}",
-        f"--regid={INSIDE.gid}",
-        "--clear-groups",
-        "--inh-caps=-all",
-        "--bounding-set=-all",
-        "--no-new-privs",
-        # The kernel forgets a parent-death signal when the user changes.
-        "--pdeathsig=SIGKILL",
-        "--",
-    ]
+_MAPPED_USER = [*_NO_RIGHTS, *(word for right in _CHANGE_USER for word in ("--cap-add", right))]
+"""For root, run in a namespace made before: keep the rights to become `INSIDE` in it."""
+_BECOME_INSIDE = [
+    "setpriv",
+    f"--reuid={INSIDE.uid}",
+    f"--regid={INSIDE.gid}",
+    "--clear-groups",
+    "--inh-caps=-all",
+    "--bounding-set=-all",
+    "--no-new-privs",
+    # The kernel forgets a parent-death signal when the user changes.
+    "--pdeathsig=SIGKILL",
+    "--",
+]
+"""The first command inside for root: give up root, and every right for good."""
 
 
 def arguments(
@@ -312,7 +297,7 @@ def arguments(
     """Return everything between `bwrap` and the program.
 
     `shown`: the paths to show, parents first. `accounts`: open descriptors, and the path where the content of each
-    shall stand. `identity`: `own_user` or `mapped_user`.
+    shall stand. `identity`: who the program is.
     """
     words = [*identity, *_NAMESPACES, "--as-pid-1", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
     size = launch.limits.scratch_mib
@@ -444,19 +429,19 @@ class BubblewrapSandbox:
 
     def start(self, launch: Launch) -> Process:
         try:
-            hold = Hold(self._groups.make(launch.limits) if self._groups is not None else None)
+            hold = Hold(self._groups(launch.limits) if self._groups is not None else None)
         except OSError as error:
             remedy = "Try again, or use Docker."
             raise SandboxError(f"No control group can be made any more: {error}.", remedy) from error
         with ExitStack() as on_error, ExitStack() as stack:
             on_error.callback(hold.free)
             shown = visible(launch.readonly, self._system.covers)
-            identity, become = own_user(), list[str]()
+            identity, become = _OWN_USER, list[str]()
             if platform.is_root():
                 user = inside_user(Path(launch.cwd))
                 shown = readable(shown, user)
                 hold.namespace = MappedNamespace(user, INSIDE)
-                identity, become = mapped_user(), become_inside()
+                identity, become = _MAPPED_USER, _BECOME_INSIDE
             accounts = account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
             files = {stack.enter_context(platform.memory_file(text)).fileno(): name for name, text in accounts.items()}
             words = arguments(launch, self._system, shown, files, identity)
