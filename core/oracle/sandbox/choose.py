@@ -82,13 +82,12 @@ def choose_sandbox(
     )
 
 
-def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
+def available_sandboxes() -> list[SandboxStatus]:
     """Try each sandbox: return whether it works here, and what to do where not."""
-    image = image or platform.image_to_show()
     found = []
     for name in NAMES:
         try:
-            sandbox = _opened(name, image if name == "docker" else None, lambda text: None)
+            sandbox = _opened(name, platform.image_to_show() if name == "docker" else None, lambda text: None)
         except SandboxError as error:
             found.append(SandboxStatus(name, False, error.problem, error.remedy))
             continue
