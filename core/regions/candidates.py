@@ -320,9 +320,14 @@ def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[
             raise ValueError(f"{region.path}:{region.span.start} was never weighed")
         # Exponential waiting times at the rate of the weights: who waits shortest comes first.
         keys.append((-math.log1p(-chance.random()) / region.weight, region))
-    taken = _Taken()
+    taken: dict[str, list[Span]] = defaultdict(list)  # by file, in order
     for _, region in sorted(keys, key=lambda key: key[0]):
-        if allow_overlap or taken.add(region):
+        spans = taken[region.path]
+        at = bisect_left(spans, region.span.start, key=lambda span: span.start)
+        if allow_overlap:
+            yield region
+        elif not any(region.span.overlaps(each) for each in spans[max(0, at - 1) : at + 1]):
+            spans.insert(at, region.span)
             yield region
 
 
@@ -337,19 +342,3 @@ def _shares_until(spans: Sequence[Span]) -> dict[int, float]:
     pieces = zip(borders, borders[1:], counts, strict=False)
     sums = accumulate(((end - start) / n if n else 0.0 for start, end, n in pieces), initial=0.0)
     return dict(zip(borders, sums, strict=True))
-
-
-class _Taken:
-    """Regions drawn so far, none overlapping another."""
-
-    def __init__(self) -> None:
-        self._spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
-
-    def add(self, region: Region) -> bool:
-        spans = self._spans[region.path]
-        at = bisect_left(spans, (region.span.start, region.span.end))
-        before_free = at == 0 or spans[at - 1][1] <= region.span.start
-        after_free = at == len(spans) or spans[at][0] >= region.span.end
-        if before_free and after_free:
-            spans.insert(at, (region.span.start, region.span.end))
-        return before_free and after_free
