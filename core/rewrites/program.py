@@ -154,9 +154,6 @@ class Parsed:
     def every(self, node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
         return (each for each in self.inside(node) if isinstance(each, kind))
 
-    def function(self, start: int) -> cst.FunctionDef | None:
-        return self.functions.get(start)
-
     @cached_property
     def functions(self) -> Mapping[int, cst.FunctionDef]:
         """The functions by the offset at which their `def`, or `async def`, begins."""

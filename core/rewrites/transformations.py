@@ -42,7 +42,7 @@ class Variable:
 def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
     """Call the most frequent variable that has synonyms by one of them, which the seed draws."""
     parsed = program.parsed(path)
-    function = parsed.function(start) if parsed else None
+    function = parsed.functions.get(start) if parsed else None
     if parsed is None or function is None:
         return Refused("its file cannot be parsed exactly")
     found = variables(parsed, function)
@@ -174,7 +174,7 @@ def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refu
     pair leaves every other pair of the same pairing as it was.
     """
     parsed = program.parsed(path)
-    function = parsed.function(start) if parsed else None
+    function = parsed.functions.get(start) if parsed else None
     if parsed is None or function is None:
         return Refused("its file cannot be parsed exactly")
     first = _pairs(parsed, function, seed % 2)
@@ -187,7 +187,7 @@ def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refu
         return Refused("no two neighbouring statements are surely independent")
     changed = _swapped(path, parsed, second, seed)
     after = Program({path: changed.text(path, parsed.text)}).parsed(path)
-    again = after.function(start) if after else None
+    again = after.functions.get(start) if after else None
     if after is None or again is None or _pairs(after, again, seed % 2):
         return Refused("swapping the only independent statements makes others so, and could not be undone")
     return changed
@@ -302,7 +302,7 @@ def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | R
     arguments by position.
     """
     parsed = program.parsed(path)
-    function = parsed.function(start) if parsed else None
+    function = parsed.functions.get(start) if parsed else None
     if parsed is None or function is None:
         return Refused("its file cannot be parsed exactly")
     method = isinstance(
@@ -470,7 +470,7 @@ def document(program: Program, path: str, start: int, words: str) -> Rewritten |
 def _docstring_place(program: Program, path: str, start: int) -> tuple[int, str, str] | Refused:
     """Return where a docstring goes, its indentation and how the file ends its lines, or why none can be added."""
     parsed = program.parsed(path)
-    function = parsed.function(start) if parsed else None
+    function = parsed.functions.get(start) if parsed else None
     if parsed is None or function is None:
         return Refused("its file cannot be parsed exactly")
     if not isinstance(function.body, cst.IndentedBlock):
@@ -500,7 +500,7 @@ _SHOWS_ITSELF = frozenset({"__str__", "__repr__", "__format__"})
 def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
     """Print a word or what was just assigned between simple statements of a block, at least once."""
     parsed = program.parsed(path)
-    function = parsed.function(start) if parsed else None
+    function = parsed.functions.get(start) if parsed else None
     if parsed is None or function is None:
         return Refused("its file cannot be parsed exactly")
     scope = parsed.scope(function.body)

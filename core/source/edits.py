@@ -311,12 +311,7 @@ _IGNORED_REVISIONS = ".git-blame-ignore-revs"  # where projects list the commits
 _LARGEST = 1_000_000  # bytes of a file; a larger one is data or generated code
 
 
-@dataclass(frozen=True, slots=True)
-class HunkNumber:
-    """One hunk of a commit: which file of the commit's diff, which hunk of the file."""
-
-    delta: int
-    hunk: int
+Place = tuple[int, int]  # of a hunk in a commit: which file of the commit's diff, which hunk of the file
 
 
 class EditHistory:
@@ -395,14 +390,14 @@ class EditHistory:
 
     def _nth(self, name: bytes, turn: int, seed: int) -> tuple[Edit | None, bool]:
         passed_over: Counter[str] = Counter()
-        places: list[HunkNumber] = []
+        places: list[Place] = []
         found: Edit | None = None
         try:
             commit = self._repository[pygit2.Oid(raw=name)].peel(pygit2.Commit)
             reason = self._commit_reason(commit)
             if not reason:
                 places = self._hunks(commit, passed_over)
-                places.sort(key=lambda place: rank(seed, f"{name.hex()}:{place.delta}.{place.hunk}"))
+                places.sort(key=lambda place: rank(seed, f"{name.hex()}:{place[0]}.{place[1]}"))
             found = self._edit(commit, places[turn]) if turn < len(places) else None
         except (pygit2.GitError, KeyError, OSError):
             reason, places = MISSING, []
@@ -428,7 +423,7 @@ class EditHistory:
             return "commits outside the dates"
         return ""
 
-    def _hunks(self, commit: pygit2.Commit, passed_over: Counter[str]) -> list[HunkNumber]:
+    def _hunks(self, commit: pygit2.Commit, passed_over: Counter[str]) -> list[Place]:
         """Return the commit's hunks in text files that pass the filter; none for a bulk change.
 
         What is left out is counted in `passed_over`. Raises KeyError, GitError for objects that are not there.
@@ -453,14 +448,15 @@ class EditHistory:
             if reason:
                 passed_over[reason] += 1
             elif patch is not None:
-                places += [HunkNumber(number, hunk) for hunk in range(len(patch.hunks))]
+                places += [(number, hunk) for hunk in range(len(patch.hunks))]
         return places
 
-    def _edit(self, commit: pygit2.Commit, place: HunkNumber) -> Edit | None:
+    def _edit(self, commit: pygit2.Commit, place: Place) -> Edit | None:
         """Return one hunk as an edit, or None when its text is not UTF-8."""
-        patch = self._diff(commit)[place.delta]
+        file, number = place
+        patch = self._diff(commit)[file]
         assert patch is not None
-        hunk = patch.hunks[place.hunk]
+        hunk = patch.hunks[number]
         path = _path(patch.delta)
         try:
             old, new = _side(hunk, "-"), _side(hunk, "+")
