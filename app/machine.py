@@ -345,7 +345,7 @@ def _served(options: argparse.Namespace) -> str:
 
 def _languages() -> Finding:
     """Return which tools of other languages are here; Python's projects need none of them."""
-    found = {name: about.version for name in ("node", "go", "cargo") if (about := tool(name)) is not None}
+    found = {name: about.versions[name] for name in ("node", "go", "cargo") if (about := tool(name)) is not None}
     missing = [words for name, words in INSTALL.items() if name not in found]
     there = ", ".join(f"{name} {version}" for name, version in found.items()) or "no tool of another language is here"
     return Finding("languages", bool(found), f"Python; {there}", " ".join(missing))

@@ -332,11 +332,11 @@ def find_tools(root: Path, command: Command) -> Tools:
                 f"{program}, which `{command.name}` needs, is not installed.",
                 INSTALL.get(program, f"Install {program}, or give another --test-command."),
             )
-        path.append(about.folder)
+        path += about.path
         readonly += about.readonly
         environment |= about.environment
         links += about.links
-        versions[program] = about.version
+        versions |= about.versions
     return Tools(tuple(dict.fromkeys(path)), tuple(dict.fromkeys(readonly)), environment, tuple(links), versions)
 
 
@@ -369,31 +369,23 @@ def _commands(line: str) -> Iterator[list[str]]:
             command.append(word)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One program of this machine."""
-
-    folder: str
-    version: str
-    readonly: tuple[Path, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    links: tuple[tuple[str, str], ...] = ()
-
-
 @cache
-def tool(program: str) -> Tool | None:
+def tool(program: str) -> Tools | None:
     """Find one, shims of version managers resolved by asking it; None where it is not installed or does not answer."""
-    if shutil.which(program) is None:
+    found = shutil.which(program)
+    if found is None:
         return None
     match program:
         case "node":
             folder = Path(_said("node", "-p", "process.execPath")).parent
-            return Tool(str(folder), _said("node", "--version").removeprefix("v"), _shown(folder.parent))
+            version = _said("node", "--version").removeprefix("v")
+            return Tools((str(folder),), _shown(folder.parent), versions={program: version})
         case "go":
             goroot, modules, version = (_said("go", "env", name) for name in ("GOROOT", "GOMODCACHE", "GOVERSION"))
             caches = tuple(path for path in (Path(modules),) if path.is_dir())
             places = {"GOROOT": goroot, "GOMODCACHE": modules} if caches else {"GOROOT": goroot}
-            return Tool(f"{goroot}/bin", version.removeprefix("go"), (*_shown(Path(goroot)), *caches), places)
+            version = version.removeprefix("go")
+            return Tools((f"{goroot}/bin",), (*_shown(Path(goroot)), *caches), places, versions={program: version})
         case "cargo" | "rustc":
             home = Path(_said("rustc", "--print", "sysroot"))
             own = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
@@ -401,11 +393,10 @@ def tool(program: str) -> Tool | None:
             links = tuple((f"{{build}}/cargo/{each.name}", str(each)) for each in caches)
             folder = home / "bin"
             version = _said(str(folder / "rustc"), "--version").removeprefix("rustc ").partition(" ")[0]
-            return Tool(str(folder), version, (*_shown(home), *caches), links=links)
-    folder = Path(os.path.realpath(str(shutil.which(program)))).parent
-    return Tool(
-        str(Path(str(shutil.which(program))).parent), "", _shown(folder.parent if folder.name == "bin" else folder)
-    )
+            return Tools((str(folder),), (*_shown(home), *caches), links=links, versions={program: version})
+    folder = Path(os.path.realpath(found)).parent
+    shown = _shown(folder.parent if folder.name == "bin" else folder)
+    return Tools((str(Path(found).parent),), shown, versions={program: ""})
 
 
 def _shown(folder: Path) -> tuple[Path, ...]:
