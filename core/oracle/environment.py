@@ -451,10 +451,19 @@ def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
 
     It is killed with all of its session when `poll` raises. Raises what `subprocess.run` does with `check`.
     """
-    pipe = subprocess.PIPE
+    pipe, end = subprocess.PIPE, time.monotonic() + patience
     with subprocess.Popen(command, text=True, start_new_session=True, stdout=pipe, stderr=pipe) as process:
+
+        def ended(step: float) -> tuple[str, str] | None:
+            try:
+                return process.communicate(timeout=step)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > end:
+                    raise
+                return None
+
         try:
-            out, err = _awaited(process, time.monotonic() + patience, poll)
+            out, err = wait_for(ended, poll)
         except BaseException:
             with suppress(ProcessLookupError):
                 platform.end_session(process.pid)
@@ -462,18 +471,6 @@ def run_to_end(command: Sequence[str], patience: float, poll: Poll) -> str:
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command, out, err)
     return out
-
-
-def _awaited(process: subprocess.Popen[str], end: float, poll: Poll) -> tuple[str, str]:
-    def ended(step: float) -> tuple[str, str] | None:
-        try:
-            return process.communicate(timeout=step)
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > end:
-                raise
-            return None
-
-    return wait_for(ended, poll)
 
 
 def lock(file: IO[str], poll: Poll) -> None:
