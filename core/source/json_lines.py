@@ -166,7 +166,6 @@ def python_tree(name: str, source: str) -> ast.Module:
 ENDINGS = (".parquet", ".arrow")
 MARKS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """Files by which `datasets` knows a folder that it saved."""
-LARGEST = 64 << 20  # bytes of a table once it is unpacked, as of other files of problems
 
 
 def table_in(folder: Path) -> Path | None:

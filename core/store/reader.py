@@ -317,10 +317,10 @@ class Reader:
         """Return what was not made of admitted items (`no swap` in their origin): its name, why, and of how many."""
         return [(row["name"], row["reason"], row["count"]) for row in self._rows(REASONS, run_id)]
 
-    def paces(self, most: int = 20) -> list[PaceRow]:
-        """Return how fast the `most` newest runs went, the newest first; those too short to say are left out."""
+    def paces(self) -> list[PaceRow]:
+        """Return how fast the newest runs went, the newest first; those too short to say are left out."""
         with self._snapshot():
-            runs = self._rows(PACE_RUNS, most)
+            runs = self._rows(PACE_RUNS)
             found = (pace_of(r, self._rows(PACE_ITEMS, r["id"])[0], self._rows(PACE_SAMPLES, r["id"])) for r in runs)
             return [row for row in found if row is not None]
 
@@ -613,7 +613,7 @@ PARTS, REGIONS_OF_PART = 4, 3
 PAUSE = 5.0
 """A region that took this many times the median was not worked on all the time: the run was paused, or resumed."""
 
-PACE_RUNS = "SELECT id, config, started_at FROM runs WHERE hidden_at IS NULL ORDER BY id DESC LIMIT ?"
+PACE_RUNS = "SELECT id, config, started_at FROM runs WHERE hidden_at IS NULL ORDER BY id DESC LIMIT 20"
 PACE_ITEMS = """
     SELECT sum(admitted) AS admitted, max(added_at) AS last FROM items WHERE run_id = ? AND NOT extra
 """

@@ -290,10 +290,8 @@ class Store:
         """Store or replace numbers for a sample against the item's own text, or against another sample."""
         scores = {metric: float(value) for metric, value in scores.items()}
         with self._transaction():
-            self._db.conn.executemany(
-                "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, ?, ?, ?)",
-                [(sample_id, reference_id, metric, value) for metric, value in scores.items()],
-            )
+            rows = ((sample_id, reference_id, metric, value) for metric, value in scores.items())
+            self._db.conn.executemany(_SET_SCORE, rows)
             self._count_change(_RUN_OF_SAMPLE, sample_id)
         if tree is not None:
             tree.score(sample_id, scores, reference_id)
@@ -301,10 +299,8 @@ class Store:
     def add_many_scores(self, run_id: int, rows: Mapping[int, Mapping[str, float]]) -> None:
         """Store or replace the scores of many samples of a run against their items' own texts, in one commit."""
         with self._transaction():
-            self._db.conn.executemany(
-                "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, NULL, ?, ?)",
-                [(sample_id, name, float(value)) for sample_id, found in rows.items() for name, value in found.items()],
-            )
+            scores = ((sample, None, name, float(value)) for sample in rows for name, value in rows[sample].items())
+            self._db.conn.executemany(_SET_SCORE, scores)
             self._count_change("id = ?", run_id)
 
     def drop_scores(self, run_id: int, prefix: str, keep: Collection[str]) -> None:
@@ -440,5 +436,6 @@ _FAILED_AT_PLACE = """
     AND author = 'model' AND error <> ''
 """
 
+_SET_SCORE = "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, ?, ?, ?)"
 _RUN_OF_ITEM = "id = (SELECT run_id FROM items WHERE id = ?)"
 _RUN_OF_SAMPLE = "id = (SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?)"
