@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -86,25 +85,6 @@ class Traced:
     forked: bool = False  # whether it was made in a fork of the collected suite, and fresh imports come to the same
     # tests that do not end, and are left out with their files; with the reason
     endless: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Forked:
-    """What forks of the collected suite showed. `run` is None, and `trouble` says why, when there can be none."""
-
-    run: IdentityRun | None
-    apart: Apart
-    trouble: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Untraced:
-    """The findings of the runs without a tracer."""
-
-    plain: list[IdentityRun]  # in fresh processes; the first of all tests, later ones of `again` alone
-    again: list[str]  # the tests that are fast enough to be run again and again
-    plan: SessionPlan  # for further processes: broken test files left out, foreign modules imported beforehand
-    forked: _Forked
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,30 +232,34 @@ class SuiteRun:
         traced = traced if traced is not None else self.trace(progress)
         plan, swaps = self._plan_for(traced), False
         try:
-            untraced = self._untraced(plan, progress)
-            if traced.forked and any(set(_failing(traced.run)).intersection(run.passed) for run in untraced.plain):
-                traced = replace(
-                    traced, run=self._traced_afresh(plan, progress)
-                )  # which forks of the suite cannot tell
-            baseline = self._combine(traced, untraced, progress)
+            plain, again = self._untraced(plan, progress)
+            if traced.forked and any(set(_failing(traced.run)).intersection(run.passed) for run in plain):
+                # Forks of the suite cannot tell which lines these run.
+                traced = replace(traced, run=self._traced_afresh(plan, progress))
+            files = rewritten_files(plain[0].early, plain[0].collected)
+            plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, plan.config["sources"], files)
+            baseline = self._combine(traced, plain, again, plan, progress)
             swaps = baseline.code_swap
             return baseline
         finally:
             if not swaps:
                 self._keep(None)
 
-    def _combine(self, first: Traced, untraced: _Untraced, progress: Report) -> Baseline:
-        traced, plain, forked = first.run, untraced.plain, untraced.forked
-        slow = self._too_slow(plain[0], untraced.again)
+    def _combine(
+        self, first: Traced, plain: Sequence[IdentityRun], again: Sequence[str], plan: SessionPlan, progress: Report
+    ) -> Baseline:
+        """Return what the runs show, after those that depend on them; `plain`, `again`: see `_untraced`."""
+        traced = first.run
+        slow = self._too_slow(plain[0], again)
         excluded = untrusted([traced, *plain]) | slow | dict(first.endless)
         trusted = [node for node in dict.fromkeys(traced.collected) if node not in excluded]
         if not trusted:
             raise _none_pass(excluded)
-        swap = self._weigh(forked, partial(self._runner.start, untraced.plan, progress), trusted, progress)
+        swap = self._weigh(plan, again, plain[0].seconds, trusted, progress)
         excluded |= swap.order_dependent
         trusted = [node for node in trusted if node not in excluded]
         passing = [node for node in traced.passed if node not in slow]
-        in_order = self._in_own_order(partial(self._runner.start, untraced.plan, progress), passing, excluded, progress)
+        in_order = self._in_own_order(plan, passing, excluded, progress)
         excluded = {node: reason for node, reason in excluded.items() if node not in in_order.kept}
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
         seconds, overhead = min(run.seconds for run in plain), max(run.overhead for run in plain)
@@ -369,7 +353,8 @@ class SuiteRun:
             return {"collect_seconds": IMPORT_SECONDS}
         return {"default_test_seconds": EACH_SECONDS, "collect_seconds": EACH_SECONDS}
 
-    def _untraced(self, plan: SessionPlan, progress: Report) -> _Untraced:
+    def _untraced(self, plan: SessionPlan, progress: Report) -> tuple[list[IdentityRun], list[str]]:
+        """Run all tests in a fresh process, then again those that are fast enough; return the runs, and those tests."""
         plain, again = list[IdentityRun](), list[str]()
         with closing(self._runner.start(plan, progress)) as fresh:
             for order in orders(self._settings.identity_runs):
@@ -379,9 +364,7 @@ class SuiteRun:
                 if len(plain) == 1:
                     self._consider(plain[0])
                     again = affordable(plain[0], self._settings.repeat_seconds)
-        files = rewritten_files(plain[0].early, plain[0].collected)
-        plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, plan.config["sources"], files)
-        return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
+        return plain, again
 
     def _consider(self, run: IdentityRun) -> None:
         """Say which test files a run could not import. Raises ProjectError where no test passed."""
@@ -391,39 +374,34 @@ class SuiteRun:
         if not run.passed:
             raise _none_pass(untrusted([run]))
 
-    def _forked(self, plan: SessionPlan, tests: Sequence[str], limit: float, progress: Report) -> _Forked:
-        """Run the tests forked from the collected suite, together and then each without others of its file.
+    def _weigh(
+        self, plan: SessionPlan, again: Sequence[str], limit: float, tests: Sequence[str], progress: Report
+    ) -> _CodeSwap:
+        """Decide whether forks of the collected suite can be relied on; `tests` that fail in them run by fresh imports.
 
-        `limit`: seconds that the latter may take.
+        `again`: what runs in forks, together and then each without others of its file. `limit`: seconds that the latter
+        may take.
         """
         self._keep(zygote := self._runner.start(plan.with_config(collect=True), progress))
         if zygote.greeting["trouble"]:
-            return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
-        run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(tests), shuffle=0)
-        return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
-
-    def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        """Decide whether forks can be relied on; tests that fail in them are tried by fresh imports.
-
-        `start`: starts a process for fresh imports.
-        """
-        run, apart = forked.run, forked.apart
-        passed = frozenset(run.passed if run is not None else ())
+            return self._without_code_swap(plan, str(zygote.greeting["trouble"]), tests, progress)
+        run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(again), shuffle=0)
+        apart = self._runner.apart(zygote, run.passed_seconds, limit, progress)
+        passed = frozenset(run.passed)
         suspects = [node for node in tests if node in apart.failing or node not in passed]
-        if run is None or len(suspects) > len(tests) * MOST_FRESH_ONLY:
-            why = forked.trouble or f"{len(suspects)} tests need them"
-            self._notice(f"Candidates are judged by fresh imports only: {why}.")
-            return self._without_code_swap(start, tests, progress)
+        if len(suspects) > len(tests) * MOST_FRESH_ONLY:
+            return self._without_code_swap(plan, f"{len(suspects)} tests need them", tests, progress)
         self._name_unreached(apart, len(tests))
         really: Mapping[str, str] = {}
         if suspects:
-            with closing(start()) as fresh:
+            with closing(self._runner.start(plan, progress)) as fresh:
                 really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), run.seconds, progress).failing
         fresh_only = frozenset(suspects) - frozenset(really)
         return _CodeSwap(run, fresh_only, _order_dependent(really), apart.unreached)
 
-    def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
-        with closing(start()) as fresh:
+    def _without_code_swap(self, plan: SessionPlan, why: str, tests: Sequence[str], progress: Report) -> _CodeSwap:
+        self._notice(f"Candidates are judged by fresh imports only: {why}.")
+        with closing(self._runner.start(plan, progress)) as fresh:
             run = self._runner.run(fresh, "learning the tests: shuffled", progress, tests=list(tests), shuffle=0)
             flaky = untrusted([run])
             apart = self._runner.apart(fresh, run.passed_seconds, run.seconds, progress)
@@ -431,7 +409,7 @@ class SuiteRun:
         return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)}, apart.unreached)
 
     def _in_own_order(
-        self, start: Callable[[], Zygote], passing: Sequence[str], excluded: Mapping[str, str], progress: Report
+        self, plan: SessionPlan, passing: Sequence[str], excluded: Mapping[str, str], progress: Report
     ) -> _InOrder:
         """Find which of the tests set aside pass again and again in the project's own order, and in what company.
 
@@ -442,7 +420,7 @@ class SuiteRun:
         if not suspects or not self._settings.confirm_whole_suite:
             return _InOrder()
         kept, chains, runs = set[str](), list[Chain](), list[IdentityRun]()
-        with closing(start()) as fresh:
+        with closing(self._runner.start(plan, progress)) as fresh:
 
             def steady(tests: Sequence[str], *, whole: bool) -> None:
                 """Keep as a chain what passes each time, up to the last test that needs it."""
