@@ -11,8 +11,6 @@ from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.oracle.baseline import Baseline
 from rtc_inspector.core.oracle.bench.project import ORIGIN_FILE
@@ -137,11 +135,6 @@ def _content(path: Path) -> bytes | None:
 KEPT = 50  # baselines that stay; the oldest go first
 
 
-def cache_folder() -> Path:
-    """Return the folder of kept suites, where the platform keeps caches."""
-    return user_cache_path("rtc-inspector") / "suites"
-
-
 def _verdict(outcome: str, detail: str, tests: list[list[str]]) -> Verdict:
     results = tuple(TestResult(node_id, ended) for node_id, ended in tests)
     return Verdict(Outcome(outcome), 0.0, results, detail)
@@ -150,7 +143,8 @@ def _verdict(outcome: str, detail: str, tests: list[list[str]]) -> Verdict:
 class BaselineCache:
     """A folder of baselines. Trouble with it never stops a run: it is only a cache."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path = Path("suites")) -> None:
+        """`folder`: below the user's caches unless it is absolute."""
         self._files = JsonCache(folder, KEPT)
         self._seen = JsonCache(folder / "imported", KEPT)
         self._traced = JsonCache(folder / "traced", KEPT)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rtc_inspector.core import platform
 from rtc_inspector.core.oracle.begun import Begun, BegunSandbox
-from rtc_inspector.core.oracle.cache import BaselineCache, cache_folder, fingerprint
+from rtc_inspector.core.oracle.cache import BaselineCache, fingerprint
 from rtc_inspector.core.oracle.interpreter import Interpreter, find_interpreter, interpreter_of_image
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
 from rtc_inspector.core.oracle.sandbox.choose import choose_sandbox
@@ -63,7 +63,7 @@ def open_oracle(
         notice(f"Left out of the project's pytest options: {' '.join(options.dropped)}")
     plan = make_plan(root, interpreter, options, settings)
     key = partial(fingerprint, root, interpreter, plan, settings, (sandbox.name, sandbox.image_digest))
-    cache = (BaselineCache(cache_folder()), key) if settings.cache else None
+    cache = (BaselineCache(), key) if settings.cache else None
     first: list[Sandbox] = [BegunSandbox(sandbox, begun)] if begun is not None else []
 
     def another() -> Sandbox:

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from platformdirs import user_cache_path
-
 from rtc_inspector.core import platform
 from rtc_inspector.core.errors import ProjectError, SandboxError, TargetError
 from rtc_inspector.core.json_cache import JsonCache
@@ -115,7 +113,7 @@ class CommandOracle:
         self._closed = threading.Event()
         self._memo = VerdictCache()
         self._confirmed: set[tuple[str, int, int]] = set()
-        self._cache = JsonCache(user_cache_path("rtc-inspector") / "commands", KEPT) if settings.cache else None
+        self._cache = JsonCache("commands", KEPT) if settings.cache else None
         go_mod = self._root / "go.mod"
         about = go_mod.read_text(encoding="utf-8", errors="replace") if go_mod.is_file() else ""
         module = re.search(r"^module\s+\"?([^\s\"]+)", about, re.MULTILINE)
