@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -49,10 +49,6 @@ class Baseline:
     def seconds_of(self, tests: Iterable[str]) -> float:
         known = self.seconds
         return sum(known.get(test, 0.0) for test in tests)
-
-    def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
-        spent = self.overhead + self.seconds_of(tests)
-        return settings.total_timeout_floor + settings.total_timeout_factor * spent
 
     def learned(self, settings: OracleSettings) -> dict[str, Any]:
         """Return what a zygote is told once: limits of time and output, and which lines run at import."""

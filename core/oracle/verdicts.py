@@ -15,6 +15,7 @@ READS = "reads "
 """How events begin that are held against a candidate."""
 TEST_DATA = READS + "data of tests"
 OUTLIVES = "a process that goes on"
+_PUBLIC = {"xfailed": "skipped", "xpassed": "failed"}  # outcomes that only pytest tells apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Observation:
 
     def tests(self) -> tuple[TestResult, ...]:
         return tuple(
-            TestResult(test, _public(outcome), message, seconds, _signature(outcome, message, recorded))
+            TestResult(test, _PUBLIC.get(outcome, outcome), message, seconds, _signature(outcome, message, recorded))
             for test, outcome, seconds, message, _, _, recorded in self.all("test")
         )
 
@@ -93,10 +94,6 @@ class Observation:
         ]
         whole = "".join(parts) + (str(self.reply["printed"]) if broken_off else "")
         return whole if len(whole) <= limit else whole[:limit] + f"\n[{len(whole) - limit} characters cut]"
-
-
-def _public(outcome: str) -> str:
-    return {"xfailed": "skipped", "xpassed": "failed"}.get(outcome, outcome)
 
 
 def _signature(outcome: str, message: str, recorded: str) -> str:

@@ -269,7 +269,9 @@ class Worker:
     def _ask(self, zygote: Zygote, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
         tests = [test for stage in stages for test in stage]
         spare = self._spare + (PATIENCE if trial.candidate is None else 0.0)
-        total = trial.slack * (spare + self._baseline.total_limit(tests, self._settings))
+        usual = self._baseline.overhead + self._baseline.seconds_of(tests)
+        limit = self._settings.total_timeout_floor + self._settings.total_timeout_factor * usual
+        total = trial.slack * (spare + limit)
         request = {**trial.request(stages, total), "spare": spare}
         if trial.slack > 1:
             request["test_seconds"] = {test: trial.slack * self._limits[test] for test in tests if test in self._limits}

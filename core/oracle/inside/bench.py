@@ -91,11 +91,6 @@ SUSPECT = re.compile(
 """What nearly always stands for something that is on no list; looked for before anything is parsed."""
 
 
-def perhaps(text: str) -> bool:
-    """Return whether a program is worth a closer look."""
-    return len(text) <= LONGEST and SUSPECT.search(text) is None
-
-
 def confined(tree: ast.Module) -> bool:
     """Return whether each part of the program is on a list."""
     kinds: dict[str, list[Any]] = {}
@@ -224,8 +219,11 @@ class Plain:
             leave(status)
 
     def may_share(self, request: dict[str, Any]) -> bool:
-        changes = request.get("changes", ())
-        return len(changes) == 1 and not request.get("stream") and perhaps(changes[0]["text"])
+        """Return whether a program is worth a closer look."""
+        texts = [change["text"] for change in request.get("changes", ())]
+        if len(texts) != 1 or request.get("stream"):
+            return False
+        return len(texts[0]) <= LONGEST and SUSPECT.search(texts[0]) is None
 
     def share(self, send: Send, asked: int) -> None:
         """Judge programs one after another, as long as they can do nothing but compute; in a child.

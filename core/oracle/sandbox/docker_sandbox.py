@@ -202,12 +202,6 @@ class Image:
     digest: str
 
 
-def skeleton_image(client: APIClient, system: HostSystem, user: User) -> Image:
-    """Return an image of empty folders, links and one account, made once. Raises SandboxError."""
-    data = _skeleton(system, user)
-    return _imported(client, "rtc-inspector/skeleton", hashlib.sha256(data).hexdigest(), data)
-
-
 def given_image(client: APIClient, image: str) -> Image:
     """Return the image a user names: of the engine's, or a tar of a whole file system. Raises SandboxError."""
     tar = Path(image).expanduser()
@@ -255,7 +249,7 @@ def inspect(client: APIClient, name: str) -> dict[str, Any]:
 
 
 def _skeleton(system: HostSystem, user: User) -> bytes:
-    """Return a tar that is the same, byte for byte, for the same machine and user."""
+    """Return a tar of empty folders, links and one account: the same, byte for byte, for the same machine and user."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name in _FOLDERS:
@@ -655,7 +649,8 @@ class DockerSandbox:
             with closing(self._engine.client(patience)) as client:
                 remove_leftovers(client)
                 if image is None:
-                    return skeleton_image(client, self._system, self._user(Path("/")))
+                    data = _skeleton(self._system, self._user(Path("/")))
+                    return _imported(client, "rtc-inspector/skeleton", hashlib.sha256(data).hexdigest(), data)
                 given = given_image(client, image)
                 if self._install is None:
                     return given
