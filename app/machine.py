@@ -33,6 +33,7 @@ from rtc_inspector.core.oracle.sandbox.choose import available_sandboxes
 from rtc_inspector.core.packages import QT, pip_install, system_install
 from rtc_inspector.core.run.events import Control
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, OracleSettings
+from rtc_inspector.core.types import plain
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,7 @@ def _model_values(entry: GgufEntry, free: devices.Memory) -> dict[str, Any]:
     header = entry.header
     if header is not None:
         values |= {
-            "architecture": header.architecture,
-            "parameters": header.parameters,
-            "quantization": header.quantization,
-            "context_length": header.context_length,
+            **plain(header, "architecture", "parameters", "quantization", "context_length"),
             "chat": header.chat_template is not None,
             "embedding": header.is_embedding,
             "fill_in_the_middle": header.fills_gaps,

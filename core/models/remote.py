@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePath
 
 from rtc_inspector.core.errors import Cancelled, ModelError
@@ -218,13 +219,8 @@ class RemoteModel:
 
         Raises Cancelled, and ModelError once the server refuses whatever it is asked.
         """
-        left = list(requests)
-
-        def more(count: int) -> list[Request]:
-            taken, left[:] = left[:count], left[count:]
-            return taken
-
-        return self.draw(more, on_text)
+        left = iter(requests)
+        return self.draw(lambda count: list(islice(left, count)), on_text)
 
     def draw(self, more: More, on_text: OnText | None = None) -> Iterator[Generation]:
         """Yield each sample as it comes; `more` is asked for further requests whenever the server could take them.
@@ -337,15 +333,12 @@ class RemoteModel:
             return request.failed(problem, seconds=time.monotonic() - start)
         return Generation(
             id=request.id,
-            text=answer.text,
-            thoughts=answer.thoughts,
             rendered=self._sent(request.prompt),
-            prompt_tokens=answer.prompt_tokens,
-            completion_tokens=answer.completion_tokens,
             seconds=time.monotonic() - start,
-            finish_reason=answer.finish_reason,
-            thought_tokens=answer.thought_tokens,
             cut=self._was_cut(request.prompt, answer.prompt_tokens),
+            **plain(
+                answer, "text", "thoughts", "prompt_tokens", "completion_tokens", "finish_reason", "thought_tokens"
+            ),
         )
 
     def _was_cut(self, prompt: Prompt, tokens: int) -> bool:
