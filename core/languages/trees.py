@@ -208,10 +208,8 @@ class _Python:
 
     def _statement(self, node: ast.stmt) -> Statement:
         first, last = first_line_of(node), node.end_lineno or node.lineno
-        start = self._lines.start(node)
-        if first < node.lineno:
-            decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-            start = self._lines.bounds(first)[0] + node.col_offset if decorators else start
+        decorated = first < node.lineno
+        start = self._lines.bounds(first)[0] + node.col_offset if decorated else self._lines.start(node)
         name = node.name if isinstance(node, Scope) else ""
         head = f"scope {name}" if name else _header(node)
         return Statement(
