@@ -230,17 +230,17 @@ class CosmeticTrip(Trip):
         seen = {(sample.author, sample.text) for sample in variants}
         described = next((row for row in tree.whole(Role.FORWARD) if row.index == 0), None)
         for number, change, _ in self._changes(item):
-            if number in taken or (change == DOCUMENT and described is None):
+            parent = described if change == DOCUMENT else None
+            if number in taken or (change == DOCUMENT and parent is None):
                 continue
-            words = described.text if described is not None and change == DOCUMENT else ""
-            version = self._version(item, number, words)
+            version = self._version(item, number, parent.text if parent else "")
             if isinstance(version, Refused) or (version.text == item.text and change != IDENTITY):
                 continue
             if (change, version.text) in seen and change != IDENTITY:
                 continue  # another seed has made the same variant
             seen.add((change, version.text))
-            parent = described.id if described is not None and change == DOCUMENT else None
-            found.append(Step(Role.TRANSFORM, number, FixedText(version.text, change, counted=True), parent))
+            source = FixedText(version.text, change, counted=True)
+            found.append(Step(Role.TRANSFORM, number, source, parent.id if parent else None))
         for sample in variants:
             if sample.passes:
                 version = self._version_of(item, sample, tree)
