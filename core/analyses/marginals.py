@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 
 from rtc_inspector.core import figures as fig
 from rtc_inspector.core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, TOLD_ALREADY, counted
@@ -112,6 +113,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     for row in found:
         variant = {view.rows: row.row, view.columns: row.column}.get("variant", "")
         cells.setdefault((row.row, row.column), Changes(variant, view.continuous)).add(row)
+    cells = {place: cells[place] for place in product(*view.heads(cells)) if place in cells}
     yield summary(reader, run_ids)
     yield grid(view, cells)
     outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)
@@ -180,6 +182,12 @@ class View:
         order = {"variant": VARIANTS, "measure": tuple(TASKS), "run": tuple(self.models)}[axis]
         return [value for value in order if value in wanted]
 
+    def heads(self, cells: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+        """Return the rows and the columns that have some cell."""
+        places = list(cells)
+        rows, columns = (row for row, _ in places), (column for _, column in places)
+        return self.ordered(self.rows, rows), self.ordered(self.columns, columns)
+
     def title(self, axis: str, value: str) -> str:
         return {"measure": TASKS, "run": self.models}.get(axis, {}).get(value, value or "unknown")
 
@@ -200,20 +208,15 @@ def change_words(difference: float) -> str:
 
 def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> fig.Grid:
     """Say for each cell how much worse or better, half the width of its interval, and the number of functions."""
-    rows = view.ordered(view.rows, (row for row, _ in cells))
-    columns = view.ordered(view.columns, (column for _, column in cells))
+    rows, columns = view.heads(cells)
     shown = []
-    for row in rows:
-        for column in columns:
-            if (row, column) not in cells:
-                continue
-            changes = cells[row, column]
-            value = changes.estimate(view.form)
-            low, high = value.low, value.high
-            width = f" ± {(high - low) / 2:.2f}" if low is not None and high is not None else ""
-            text = f"{view.words(value.value or 0.0)}{width} ({value.n})"
-            faded, titles = low is None or high is None or low <= 0 <= high, view.titles(row, column)
-            shown.append(fig.Cell(*titles, value, text=text, faded=faded, links=_links(changes)))
+    for place, changes in cells.items():
+        value = changes.estimate(view.form)
+        low, high = value.low, value.high
+        width = f" ± {(high - low) / 2:.2f}" if low is not None and high is not None else ""
+        text = f"{view.words(value.value or 0.0)}{width} ({value.n})"
+        faded = low is None or high is None or low <= 0 <= high
+        shown.append(fig.Cell(*view.titles(*place), value, text=text, faded=faded, links=_links(changes)))
     better: fig.Better = "up" if view.form == "difference" else "down"
     return fig.Grid(
         fig.Head("marginal", f"Change of {TASKS.get(view.task, 'scores')} under changes that mean nothing", "Change"),
@@ -246,22 +249,16 @@ def _links(changes: Changes) -> tuple[fig.Link, ...]:
 
 def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequence[OutcomeRow]) -> fig.Table:
     """Return for each cell whether it changes at all; p is adjusted over the cells that are shown."""
-    keys = [
-        (row, column)
-        for row in view.ordered(view.rows, (row for row, _ in cells))
-        for column in view.ordered(view.columns, (column for _, column in cells))
-        if (row, column) in cells
-    ]
-    adjusted = _adjusted({key: cells[key].p for key in keys})
-    beyond_noise = _adjusted({key: cells[key].p_noise for key in keys})
+    adjusted = _adjusted({key: changes.p for key, changes in cells.items()})
+    beyond_noise = _adjusted({key: changes.p_noise for key, changes in cells.items()})
     fewest = fewest_to_show(ALPHA / max(1, len(adjusted)))
-    passed = {key: Counter[tuple[bool, bool]]() for key in keys}
+    passed = {key: Counter[tuple[bool, bool]]() for key in cells}
     for each in outcomes:
         if (each.row, each.column) in passed:
             passed[each.row, each.column][each.before == 1, each.after == 1] += each.count
     rows = []
-    for key in keys:
-        changes, value = cells[key], cells[key].estimate(view.form)
+    for key, changes in cells.items():
+        value = changes.estimate(view.form)
         decided = key in adjusted and adjusted[key] < ALPHA
         undecided = "too few to tell" if (value.n or 0) < fewest else "no clear change"
         lost, won = passed[key][True, False], passed[key][False, True]
