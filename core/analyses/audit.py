@@ -7,7 +7,7 @@ that count problems, correlation inside problems, AUC, and the samples that misl
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from rtc_inspector.core.metrics import validity as stats
 from rtc_inspector.core.metrics.codebleu import CRYSTAL, NAMES
 from rtc_inspector.core.metrics.metric import FUNCTION, METRICS, PERTURBATIONS, Metric, metric
 from rtc_inspector.core.metrics.paired import holm
-from rtc_inspector.core.metrics.statistics import LEVEL, interval
+from rtc_inspector.core.metrics.statistics import LEVEL, interval, numbered
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import CandidateRow, RunRow
 from rtc_inspector.core.types import SIGNATURE, Estimate
@@ -53,7 +53,7 @@ class Judged:
         self.system = np.array([at for at, each in enumerate(systems) for _ in each.rows], dtype=np.int64)
         self.links = [fig.Link(each.run.id, row.item_id, row.sample_id) for each in systems for row in each.rows]
         self.problems = [(each.run.project_root, row.key) for each in systems for row in each.rows]
-        self.clusters = stats.numbered(self.problems)
+        self.clusters = numbered(self.problems)
         self.passed = np.array([row.passed for row in self.rows], dtype=bool)
         values: dict[str, Floats] = {}
         for at, row in enumerate(self.rows):
@@ -75,7 +75,7 @@ class Judged:
         found = {}
         for name, values in self.columns.items():
             mask = self.known(name)
-            clusters = stats.numbered(self.clusters[mask].tolist())
+            clusters = numbered(self.clusters[mask].tolist())
             if len(set(values[mask])) > 1 and (area := stats.clustered_auc(values[mask], self.passed[mask], clusters)):
                 found[name] = area
         return found
@@ -178,10 +178,8 @@ def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
         mask = judged.known(name)
         found, about = stats.shape(values[mask]), metric(name)
         places = np.flatnonzero(mask)[np.argsort(values[mask], kind="stable")]
-        cells = (found.lowest, found.highest, found.mean, found.median, found.midhinge, found.sd)
-        theory = f"{about.lowest:g} to {about.highest:g}"
-        moments = (found.skewness, found.kurtosis, int(mask.sum()))
-        rows.append(fig.Row((about.short, theory, *cells, *moments), links=judged.ordered(places[::-1])))
+        cells = (about.short, f"{about.lowest:g} to {about.highest:g}", *astuple(found), int(mask.sum()))
+        rows.append(fig.Row(cells, links=judged.ordered(places[::-1])))
     return fig.Table(
         fig.Head("shape", "Bounds and distribution", "Shape"),
         note="Midhinge: (Q1 + Q3) / 2. Moments of the population; kurtosis in excess of the normal distribution's.",
@@ -255,7 +253,7 @@ def perturbations(judged: Judged) -> fig.Table | None:
             about, sides = metric(name), (after.tolist(), before.tolist())
             bounds = interval(sides[0], about.lowest, against=sides[1], clusters=clusters, continuous=about.continuous)
             most = places[np.argsort(-np.abs(after - before), kind="stable")]
-            tau_b, rho = stats.tau(before, after), stats.rank_correlation(before, after, stats.numbered(clusters))
+            tau_b, rho = stats.tau(before, after), stats.rank_correlation(before, after, numbered(clusters))
             cells = (short(name), title, float(after.mean()), Estimate(*bounds, len(places)))
             left = len(judged.rows) - len(places)
             correlations = (estimated(tau_b), estimated(rho), len(places), left)
@@ -311,7 +309,7 @@ def validity(judged: Judged) -> fig.Table:
     rows = []
     for name, values in judged.columns.items():
         mask = judged.known(name, EFFORT)
-        here, clusters = values[mask], stats.numbered(judged.clusters[mask].tolist())
+        here, clusters = values[mask], numbered(judged.clusters[mask].tolist())
         with_pass = stats.correlation(here, passing[mask], clusters)
         inside = stats.within(here, judged.passed[mask], clusters)
         effort = judged.columns[EFFORT][mask]
@@ -343,7 +341,7 @@ def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
             continue
         # On the same samples, or the difference would be that of the samples.
         mask = judged.known(name, EFFORT)
-        clusters = stats.numbered(judged.clusters[mask].tolist())
+        clusters = numbered(judged.clusters[mask].tolist())
         one, other = (
             stats.clustered_auc(judged.columns[each][mask], judged.passed[mask], clusters) for each in (name, EFFORT)
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -217,22 +217,16 @@ class _Data:
         self._paired = against is not None
         self.groups, self._size, sums, places = sample.size, float(sample.size), None, np.arange(sample.size)
         if clusters is not None:
-            names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-            places = np.array([names[name] for name in clusters])
-            self.groups, self._size = len(names), _independent_items(sample - sample.mean(), places)
+            places = numbered(clusters)
+            self.groups, self._size = int(places.max()) + 1, _independent_items(sample - sample.mean(), places)
             sums = np.array([np.bincount(places, weights=sample), np.bincount(places)])
         self._error = _error(sample, places) if continuous and (lowest < 0 or self._paired) else 0.0
         plain = clusters is None and not self._paired and bool(np.isin(sample, (0.0, 1.0)).all())
         self._passes = round(float(sample.sum())) if plain else None
         unseen = UNSEEN if clusters is None else UNSEEN_FILES
+        spread = Shares.of(sample, sums) if against is None else Differences.of(sample, unseen / self._size)
         # Plain floats: arithmetic on numpy's takes four times as long.
-        if against is None:
-            shares = Shares.of(sample, sums)
-            self._spread: Shares | Differences = Shares(float(shares.mean), float(shares.effect))
-        else:
-            both = Differences.of(sample, unseen / self._size)
-            sides = float(both.gain), float(both.loss), float(both.gain_effect), float(both.loss_effect)
-            self._spread = Differences(*sides)
+        self._spread = type(spread)(*map(float, astuple(spread)))
 
     def p(self, mean: float) -> float:
         from scipy.special import stdtr
@@ -262,6 +256,12 @@ class _Data:
             places = self._spread.bounds(critical / self._size)
         low, high = (self._zero + self._range * place for place in places)
         return min(low, self.mean), max(high, self.mean)
+
+
+def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Return each name as a number, from 0, in order of first appearance."""
+    places: dict[Hashable, int] = {}
+    return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
 
 
 def _error(values: Floats, clusters: NDArray[np.int64]) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtc_inspector.core.metrics.paired import EXACT_FLIPS, exact_flips
-from rtc_inspector.core.metrics.statistics import LEVEL
+from rtc_inspector.core.metrics.statistics import LEVEL, numbered
 
 Floats = NDArray[np.float64]
 RESAMPLES = 2_000
@@ -159,12 +159,6 @@ def _resampled(x: Floats, y: Floats, clusters: NDArray[np.int64]) -> tuple[float
         return None
     low, high = (float(each) for each in np.quantile(finite, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     return max(-1.0, low), min(1.0, high)
-
-
-def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Return each name as a number, from 0, in order of first appearance."""
-    places: dict[Hashable, int] = {}
-    return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from rtc_inspector.core.metrics.paired import holm
+from rtc_inspector.core.metrics.statistics import numbered
 from rtc_inspector.core.metrics.validity import (
     Floats,
     auc,
     auc_difference_p,
     clustered_auc,
     correlation,
-    numbered,
     paired_t,
     pearson,
     pearson_p,
