@@ -25,7 +25,7 @@ U = TypeVar("U", bound=Hashable)
 RESAMPLES = 10_000
 
 
-def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> Estimate:
     """Return Cohen's (1960) kappa of two annotators: `pairs` holds the labels of samples that both labelled."""
     names = sorted({name for pair in pairs for name in pair})
     size = len(names)
@@ -41,7 +41,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES,
         total = first.sum(axis=1)
         return sums[:, -1] / total, 1 - (first * second).sum(axis=1) / total**2
 
-    return _estimate(list(pairs), features, disagreement, resamples, seed)
+    return _estimate(list(pairs), features, disagreement)
 
 
 def krippendorff_alpha(samples: Sequence[Sequence[str]]) -> Estimate:
@@ -65,13 +65,7 @@ def krippendorff_alpha(samples: Sequence[Sequence[str]]) -> Estimate:
     return _estimate(units, features, disagreement)
 
 
-def _estimate(
-    units: Sequence[U],
-    features: Callable[[U], Floats],
-    disagreement: Disagreement,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
+def _estimate(units: Sequence[U], features: Callable[[U], Floats], disagreement: Disagreement) -> Estimate:
     """Return one minus the ratio of the two disagreements, bounded by resampling units; None where undefined.
 
     The bounds are None as well where resampling changes nothing: an annotator who gave one label throughout has a kappa
@@ -91,8 +85,8 @@ def _estimate(
         # all samples: Clopper-Pearson for none.
         differing = 1.0 - float(0.025 ** (1 / len(units)))
         return Estimate(value, max(1.0 - differing / expected, -1.0), 1.0, len(units))
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(len(units), counts / len(units), size=resamples)
+    rng = np.random.default_rng(0)
+    drawn = rng.multinomial(len(units), counts / len(units), size=RESAMPLES)
     seen, chance = disagreement(drawn @ table)
     values = 1 - seen[chance > 0] / chance[chance > 0]
     low, high = (float(bound) for bound in np.quantile(values, [0.025, 0.975]))
