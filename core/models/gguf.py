@@ -198,7 +198,7 @@ class GgufHeader:
     context_length: int  # tokens it was trained for; 0 when unsaid
     chat_template: str | None  # Jinja source, or None for a base model
     is_embedding: bool  # gives vectors, not text
-    fim_tokens: dict[str, int]  # token ids by place (`prefix`, `suffix`, `middle`); empty without fill-in-the-middle
+    fim_tokens: tuple[int, ...]  # ids of the tokens of prefix, suffix and middle; empty without fill-in-the-middle
     fills_gaps: bool  # whether the vocabulary has marks for fill-in-the-middle, named above or known by their texts
     kv_bytes: int  # bytes of 16-bit key-value cache per token; 0 when the header does not say
     fixed_context: bool  # rotary factors depend on the window's size, so the window must not vary between runs
@@ -272,14 +272,10 @@ def check_embedding(header: GgufHeader) -> None:
 
 def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) -> GgufHeader:
     data = raws[0].metadata
-    names = {"prefix": ("fim_pre", "prefix"), "suffix": ("fim_suf", "suffix"), "middle": ("fim_mid", "middle")}
-    fim_tokens: dict[str, int] = {}
-    for place, keys in names.items():
+    fim_tokens: list[int] = []
+    for keys in (("fim_pre", "prefix"), ("fim_suf", "suffix"), ("fim_mid", "middle")):
         ids = (data.get(f"tokenizer.ggml.{key}_token_id") for key in keys)
-        if (number := next((each for each in ids if isinstance(each, int)), None)) is not None:
-            fim_tokens[place] = number
-    if len(fim_tokens) < len(names):
-        fim_tokens = {}
+        fim_tokens += [each for each in ids if isinstance(each, int)][:1]
     architecture = _text(data.get("general.architecture")) or "unknown"
     own = {key.removeprefix(f"{architecture}."): value for key, value in data.items()}
     return GgufHeader(
@@ -294,8 +290,8 @@ def _describe(path: Path, raws: Sequence[RawHeader], files: tuple[Path, ...]) ->
         is_embedding=(
             architecture in ENCODERS or _whole(own.get("pooling_type")) > 0 or own.get("attention.causal") is False
         ),
-        fim_tokens=fim_tokens,
-        fills_gaps=bool(fim_tokens) or raws[0].has_gap_mark,
+        fim_tokens=tuple(fim_tokens) if len(fim_tokens) == 3 else (),
+        fills_gaps=len(fim_tokens) == 3 or raws[0].has_gap_mark,
         kv_bytes=_kv_bytes(own),
         fixed_context="rope.scaling.original_context_length" in own,
         files=files,
@@ -345,7 +341,7 @@ JOINER = "\u2060"  # word joiner: shows nothing and keeps what it stands in from
 LEAST = 3  # characters below which a special token's text is no mark that somebody would write
 
 
-InfillMarks = tuple[str, str, str]
+InfillMarks = tuple[str, ...]
 """Texts of the tokens before what stands before a gap, before what stands behind it, and before what fills it."""
 FAMILIES: tuple[InfillMarks, ...] = (
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, Gemma
@@ -377,13 +373,12 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
     if VOCABULARY not in raw.arrays:
         return SpecialTokens()
     with header.files[0].open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        special = list(_special(data, raw, set(header.fim_tokens.values())))
+        special = list(_special(data, raw, header.fim_tokens))
     control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
     texts, by_number = {token.text for token in special}, {token.number: token.text for token in special}
-    places = (header.fim_tokens.get(place, -1) for place in ("prefix", "suffix", "middle"))
-    prefix, suffix, middle = (by_number.get(place, "") for place in places)
+    named = tuple(by_number.get(each, "") for each in header.fim_tokens)
     family = next((marks for marks in FAMILIES if texts.issuperset(marks)), None)
-    marks = (prefix, suffix, middle) if prefix and suffix and middle else family
+    marks = named if named and all(named) else family
     forged = {*control, *(marks or ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
 

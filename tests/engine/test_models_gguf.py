@@ -34,7 +34,7 @@ def test_header_of_a_written_file(tmp_path: Path) -> None:
     header = read_header(write_gguf(tmp_path / "tiny.gguf", extra, drop=["tokenizer.chat_template"]))
     assert (header.name, header.quantization, header.parameters) == ("Tiny", "F32", 128)
     assert header.chat_template is None
-    assert header.fim_tokens == {"prefix": 0, "suffix": 1, "middle": 2}
+    assert header.fim_tokens == (0, 1, 2)
 
 
 def test_a_file_cut_anywhere_is_refused_before_loading(tmp_path: Path) -> None:
