@@ -13,6 +13,7 @@ from pathlib import Path
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.generation import Role
 from rtc_inspector.core.settings import CosmeticSettings, RunSettings
+from rtc_inspector.core.settings.setting import value_of
 from rtc_inspector.core.types import FEW, Form
 
 # --------------------------------------------------------------------------- what a method is
@@ -82,8 +83,7 @@ class Source:
     words: str = ""
 
     def named(self, settings: RunSettings) -> str | None:
-        part, _, name = self.file.partition(".")
-        found: str | None = getattr(getattr(settings, part), name) if self.file else None
+        found: str | None = value_of(settings, self.file) if self.file else None
         return found
 
     def by_hand(self, settings: RunSettings) -> bool:

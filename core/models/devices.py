@@ -248,12 +248,10 @@ def _meminfo(name: str, otherwise: int) -> int:
 
 
 def _figure(file: Path, name: str) -> int | None:
-    try:
+    with suppress(OSError, ValueError, IndexError):
         for line in file.read_text().splitlines():
             if line.startswith(name):
                 return int(line.split()[1])
-    except (OSError, ValueError, IndexError):
-        pass
     return None
 
 

@@ -286,8 +286,8 @@ class Engine:
 
     def _prefill(self, stream: Stream, job: Job, tell: Tell) -> None:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
-        stream.job, stream.started, stream.written = job, time.monotonic(), 0
-        stream.thoughts = 0
+        stream.job, stream.started = job, time.monotonic()
+        stream.written = stream.thoughts = 0
         stream.answer = TextStream(job.ending, job.thinks, job.forms)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
         self.counters.prompt_tokens += len(job.tokens)
@@ -376,8 +376,7 @@ class Engine:
         if new := stream.answer.push(self.native.piece(token)):
             tell("text", job.id, text=new)
         stream.next_token = token
-        if stream.answer.thinking:
-            stream.thoughts += 1
+        stream.thoughts += stream.answer.thinking
         reason = stream.answer.reason or self._reason_to_stop(stream, job)
         return self._finish(stream, job, reason, tell) if reason else None
 

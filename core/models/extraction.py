@@ -653,8 +653,7 @@ def _levelled(lines: list[str], indentation: str, frozen: set[int], language: La
     if not margin or indent_of(moved[0]):
         return moved
     if indentation and margin.startswith(indentation) and margin != indentation:  # copied from its place in the file
-        cut = (line if i == 0 or i in frozen else line[len(indentation) :] for i, line in enumerate(moved))
-        return list(cut)
+        return [line if i == 0 or i in frozen else line[len(indentation) :] for i, line in enumerate(moved)]
     block = fragment("\n".join(moved), language)
     starts = {statement.first - 1 for statement in block.statements[1:]} if block else set[int]()
     at_margin = (i for i, line in enumerate(moved) if i and i not in frozen and indent_of(line) == margin and line)
