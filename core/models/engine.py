@@ -110,11 +110,8 @@ Tell = Callable[..., None]
 class Counters:
     """Counts of what was evaluated, for benchmarks: the reason behind the speed."""
 
-    prompt_tokens: int = 0
-    evaluated: int = 0
-    padding: int = 0
+    evaluated: int = 0  # tokens of prompts
     generated: int = 0
-    steps: int = 0
 
 
 # ---- sequences of the cache
@@ -290,7 +287,6 @@ class Engine:
         stream.written = stream.thoughts = 0
         stream.answer = TextStream(job.ending, job.thinks, job.forms)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
-        self.counters.prompt_tokens += len(job.tokens)
         total = len(job.tokens)
         while (done := len(stream.held)) < total:
             if self.cancelled():
@@ -322,7 +318,6 @@ class Engine:
         if pad:
             self.native.forget(stream.number, len(stream.held))
         self.counters.evaluated += len(tokens)
-        self.counters.padding += pad
 
     def _step(self, tell: Tell) -> Iterator[Generation]:
         busy = self._streams.busy
@@ -338,8 +333,6 @@ class Engine:
             raise
         for number in idle:
             self.native.forget(number, len(self._streams.all[number].held))
-        self.counters.steps += 1
-        self.counters.padding += len(idle)
         drawn = {}
         for i, row in enumerate(rows):
             stream = self._streams.all[row.stream]
