@@ -494,9 +494,9 @@ def _next(language: Language, text: str, at: int) -> Fenced | None:
                 stop = run.end() + closing + len(run[0])
                 return Fenced(_untagged(language, rest[:closing].strip()), "", run.start(), stop, inline=True)
         elif alone or _TAG.fullmatch(rest):
-            return _block(
-                language, text, line if alone else run.start(), min(end + 1, len(text)), run[0], rest, lead, not alone
-            )
+            # A fence behind words says nothing of what stands before the lines below it.
+            start, lead = (line, lead) if alone else (run.start(), "")
+            return _block(language, text, start, min(end + 1, len(text)), run[0], rest, lead)
         elif (closing := text.find(run[0], end)) >= 0:  # a block that begins in the middle of a line of words
             inner = _untagged(language, text[run.end() : closing].strip(" \t"))
             return Fenced(inner, "", run.start(), closing + len(run[0]), inline=True)
@@ -510,21 +510,12 @@ def _untagged(language: Language, code: str) -> str:
 
 
 def _block(
-    language: Language,
-    text: str,
-    start: int,
-    inner: int,
-    mark: str,
-    info: str,
-    lead: str,
-    glued: bool = False,
-    begun: bool = False,
+    language: Language, text: str, start: int, inner: int, mark: str, info: str, lead: str, begun: bool = False
 ) -> Fenced:
     """Return the block whose content begins at `inner`: to the first end with which it parses, else to its first."""
     words = info.strip().strip("{}.").split()
     tag = words[0].lower() if words else ""
     ends = list(_ends(text, inner, mark))
-    lead = "" if glued else lead
 
     def content(end: int) -> str:
         """Return what stands there without what stands before all its lines: quote signs, a list's indentation."""
