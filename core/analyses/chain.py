@@ -43,13 +43,11 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     yield summary(chains)
     yield by_step(chains)
     for each in chains:
-        codes = {}
-        for item in each.items:
-            rows = [row for row in reader.samples(item.id) if row.form == Form.CODE and row.index == 0]
-            codes[item.id] = sorted((row for row in rows if not row.error), key=lambda row: row.step)
-        own: list[fig.Figure] = [classes(each, codes), breaks(each), grid(each, codes)]
+        trees = {item.id: Tree(reader.samples(item.id)) for item in each.items}
+        codes = {at: [row for row in chain_of(tree) if row.form == Form.CODE] for at, tree in trees.items()}
+        own: list[fig.Figure] = [classes(codes), breaks(each), grid(each, codes)]
         if reader.settings(each.run.id).chain.cross:
-            own.append(lost(each, {item.id: Tree(reader.samples(item.id)) for item in each.items}))
+            own.append(lost(each, trees))
         yield from fig.one_of(run_ids, each.run.id, own)
     yield table(chains)
     if len(chains) > 1:
@@ -104,7 +102,7 @@ def by_step(chains: Sequence[Chains]) -> fig.Lines:
     )
 
 
-def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> fig.Bars:
+def classes(codes: Mapping[int, Sequence[SampleRow]]) -> fig.Bars:
     """Return bars of what became of passing all tests from one program to the next, by step."""
     counts: dict[int, Counter[Class]] = {}
     for rows in codes.values():
