@@ -119,7 +119,7 @@ class _Grown:
     def __init__(self, text: str, language: Language, before: str, after: str) -> None:
         self._language = language
         self._text = f"{before}{text}{after}"
-        self._begin, self._end = len(before), len(before) + len(text)
+        self._begin = len(before)
         self._data = self._text.encode("utf-8", "replace")
         ascii_only = len(self._data) == len(self._text)
         # How many characters begin before each byte.

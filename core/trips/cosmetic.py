@@ -224,7 +224,7 @@ class CosmeticTrip(Trip):
         if not item.admitted:
             return []
         original = self._original(item)
-        found = [*self._tasks(item, tree, original, 0, None)]
+        found = [*self._tasks(tree, original, 0, None)]
         variants = tree.whole(Role.TRANSFORM)
         taken = {sample.index for sample in variants}
         seen = {(sample.author, sample.text) for sample in variants}
@@ -245,14 +245,14 @@ class CosmeticTrip(Trip):
             if sample.passes:
                 version = self._version_of(item, sample, tree)
                 if isinstance(version, Version):
-                    found += self._tasks(item, tree, version, sample.index, sample.id)
+                    found += self._tasks(tree, version, sample.index, sample.id)
         return found
 
     def _version_of(self, item: Item, sample: SampleRow, tree: Tree) -> Version | Refused:
         parent = tree.parent(sample)
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
-    def _tasks(self, item: Item, tree: Tree, version: Version, number: int, parent: int | None) -> Iterator[Step]:
+    def _tasks(self, tree: Tree, version: Version, number: int, parent: int | None) -> Iterator[Step]:
         """Yield what models are still to be asked of one version: names, a description, code from it.
 
         Descriptions and code have the version's number as their index: `judge` sees a sample without its tree, and has
@@ -339,7 +339,7 @@ class CosmeticTrip(Trip):
 
         `change` is the mean difference of both over tasks and kinds of variants, `noise` that of `identity` alone.
         """
-        found = self._scores(item, tree, self._original(item), None)
+        found = self._scores(tree, self._original(item), None)
         by_change: dict[str, dict[str, list[float]]] = {}
         tried, kept = Counter[str](), Counter[str]()
         for sample in tree.whole(Role.TRANSFORM):
@@ -350,7 +350,7 @@ class CosmeticTrip(Trip):
             kept[version.change] += sample.passes
             if sample.passes:
                 values = by_change.setdefault(version.change, {})
-                for name, value in self._scores(item, tree, version, sample.id).items():
+                for name, value in self._scores(tree, version, sample.id).items():
                     values.setdefault(name, []).append(value)
         means = {
             change: {name: sum(values) / len(values) for name, values in by_name.items()}
@@ -366,7 +366,7 @@ class CosmeticTrip(Trip):
         found |= _mean("same_meaning", [kept[change] / tried[change] for change in real])
         return found
 
-    def _scores(self, item: Item, tree: Tree, version: Version, parent: int | None) -> dict[str, float]:
+    def _scores(self, tree: Tree, version: Version, parent: int | None) -> dict[str, float]:
         """Return the scores of one version; of hidden names only once all were asked for, so they are the same ones."""
         below = [row for row in tree.samples if row.parent_id == parent and not row.error]
         hits = [row.scores[HIDDEN] for row in below if row.role == Role.COMPLETE and HIDDEN in row.scores]
