@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from rtc_inspector.core.metrics.similarity import CODE_METRICS, TOKEN
+from rtc_inspector.core.metrics.similarity import CODE_METRICS, TOKEN, ngrams
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -253,7 +253,7 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
     for text in references:
         tokens = TOKEN.findall(text)
         for order in ORDERS:
-            counts.update(_ngrams(tokens, order))
+            counts.update(ngrams(tokens, order))
     ranked = sorted(counts, key=lambda gram: (-counts[gram], gram))
     return frozenset(ranked[:SHARED])
 
@@ -266,8 +266,8 @@ def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> flo
     words, wanted = TOKEN.findall(candidate), TOKEN.findall(reference)
     matched = []
     for order in ORDERS:
-        candidates = Counter(gram for gram in _ngrams(words, order) if gram not in shared)
-        there = Counter(gram for gram in _ngrams(wanted, order) if gram not in shared)
+        candidates = Counter(gram for gram in ngrams(words, order) if gram not in shared)
+        there = Counter(gram for gram in ngrams(wanted, order) if gram not in shared)
         matched.append(((candidates & there).total(), max(1, candidates.total())))
     if not all(hits for hits, _ in matched):
         return 0.0
@@ -315,7 +315,7 @@ def _read(text: str) -> _Read:
     tokens = tuple(text.strip().split())
     root = _parser().parse(_without_words(text.strip()).encode("utf-8", "replace")).root_node
     trees = tuple(_subtrees(root))
-    grams = {order: Counter(_ngrams(tokens, order)) for order in ORDERS}
+    grams = {order: Counter(ngrams(tokens, order)) for order in ORDERS}
     return _Read(tokens, grams, trees, Counter(neutral(DataFlow(root).edges())))
 
 
@@ -346,10 +346,6 @@ def _sum(counts: Counter[Gram], weights: Mapping[str, float]) -> float:
 def _geometric(matched: Sequence[tuple[float, float]], length: int, wanted: int) -> float:
     penalty = 1.0 if length > wanted else math.exp(1 - wanted / length)
     return penalty * math.exp(math.fsum(math.log(hits / of) for hits, of in matched) / len(matched))
-
-
-def _ngrams(tokens: Sequence[str], order: int) -> Iterator[Gram]:
-    return zip(*(tokens[at:] for at in range(order)), strict=False)
 
 
 @lru_cache(1)

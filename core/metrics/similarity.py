@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -51,13 +51,7 @@ def bleu(candidate: str, reference: str) -> float:
     Tokens are `TOKEN`s: sacreBLEU's own default would keep `a.b(c)` whole. White space does not count.
     """
     words, wanted = (" ".join(TOKEN.findall(text)) for text in (candidate, reference))
-    # sacreBLEU gives 0 for two empty texts, which are alike.
-    if not words or not wanted:
-        return float(words == wanted)
-    from sacrebleu.metrics.bleu import BLEU
-
-    metric = BLEU(tokenize="none", force=True, effective_order=True)
-    return _fraction(metric.sentence_score(words, [wanted]).score)
+    return _sentence_bleu(words, wanted, "none")
 
 
 def description_bleu(candidate: str, reference: str) -> float:
@@ -66,11 +60,16 @@ def description_bleu(candidate: str, reference: str) -> float:
     Effective order, exponential smoothing. The RTC paper does not name its BLEU; 11 of the 12 values of its Appendix C
     are these.
     """
+    return _sentence_bleu(candidate, reference, "intl")
+
+
+def _sentence_bleu(candidate: str, reference: str, tokens: str) -> float:
+    # sacreBLEU gives 0 for two empty texts, which are alike.
     if not candidate.strip() or not reference.strip():
         return float(candidate.strip() == reference.strip())
     from sacrebleu.metrics.bleu import BLEU
 
-    metric = BLEU(tokenize="intl", force=True, effective_order=True)
+    metric = BLEU(tokenize=tokens, force=True, effective_order=True)
     return _fraction(metric.sentence_score(candidate, [reference]).score)
 
 
@@ -207,15 +206,16 @@ def recitation(description: str, code: str) -> float:
     if not total:
         return 0.0
     length = min(SHORTEST_RUN, len(tokens))
-    quoted = set(_runs(_TOKEN.findall(description), length))
+    quoted = set(ngrams(_TOKEN.findall(description), length))
     recited: set[int] = set()
-    for start, run in enumerate(_runs(tokens, length)):
+    for start, run in enumerate(ngrams(tokens, length)):
         if run in quoted:
             recited.update(range(start, start + length))
     return sum(len(tokens[i]) for i in recited) / total
 
 
-def _runs(tokens: list[str], length: int) -> Iterator[tuple[str, ...]]:
+def ngrams(tokens: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of so many tokens."""
     return zip(*(tokens[i:] for i in range(length)), strict=False)
 
 
