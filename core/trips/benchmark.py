@@ -49,7 +49,7 @@ from rtc_inspector.core.trips.protocol import (
     Trip,
     passing,
 )
-from rtc_inspector.core.trips.roundtrip import InFile, Reference, round_trip_measures
+from rtc_inspector.core.trips.roundtrip import InFile, round_trip_measures
 from rtc_inspector.core.types import SIGNATURE, Item, Notify, Outcome, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
@@ -88,8 +88,8 @@ class BenchmarkTrip(DrawnTrip[Problem], InFile):
         }
         return replace(item, facets=facets, origin={**item.origin, **({SIGNATURE: head} if head else {})})
 
-    def references(self, item: Item) -> Sequence[Reference]:
-        return [Reference("docstring", item.directive)] if item.directive else []
+    def references(self, item: Item) -> Sequence[FixedText]:
+        return [FixedText(item.directive, "docstring")] if item.directive else []
 
     def expected(self, item: Item) -> int:
         """Return how many samples an item takes: a person's words have solutions below them, and no reconstructions."""

@@ -28,8 +28,8 @@ from rtc_inspector.core.settings import OracleSettings, RegionSettings, RunSetti
 from rtc_inspector.core.settings.words import words_of
 from rtc_inspector.core.source.edits import MISSING, Edit, EditFile, EditHistory, change_kind
 from rtc_inspector.core.store.rows import SampleRow
-from rtc_inspector.core.trips.protocol import Opened
-from rtc_inspector.core.trips.roundtrip import Reference, RoundTrip
+from rtc_inspector.core.trips.protocol import FixedText, Opened
+from rtc_inspector.core.trips.roundtrip import RoundTrip
 from rtc_inspector.core.types import OLD_LINE, Candidate, Item, Notify, Outcome, Region, Report, SourceFile, Verdict
 
 if TYPE_CHECKING:
@@ -190,9 +190,9 @@ class EditingTrip(RoundTrip):
             raise _nothing(self._source.passed_over)
         return () if admitted >= wanted else (f"Only {admitted} of {wanted} edits could be sampled.",)
 
-    def references(self, item: Item) -> Sequence[Reference]:
+    def references(self, item: Item) -> Sequence[FixedText]:
         """Return the words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
-        return [Reference(name, _words_of(item, name)) for name in ("comment", "commit") if _words_of(item, name)]
+        return [FixedText(_words_of(item, name), name) for name in ("comment", "commit") if _words_of(item, name)]
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         return edit_forward_prompt(_old(item), item.text, fits, model.prompt_style, self.settings.prompts)

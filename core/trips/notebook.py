@@ -17,8 +17,8 @@ from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.core.source.notebook import Cell, Notebooks, read_notebooks
 from rtc_inspector.core.trips.judged import Judged, open_written, writing
 from rtc_inspector.core.trips.pool import DrawnTrip
-from rtc_inspector.core.trips.protocol import Opened
-from rtc_inspector.core.trips.roundtrip import InFile, Reference
+from rtc_inspector.core.trips.protocol import FixedText, Opened
+from rtc_inspector.core.trips.roundtrip import InFile
 from rtc_inspector.core.types import Item, Notify, Outcome, Report
 
 NOTHING = "pass"  # a cell that does nothing
@@ -110,8 +110,8 @@ class NotebookTrip(DrawnTrip[tuple[Cell, CellFiles | None]], InFile):
         unseen = self.judged.judge(item, NOTHING).outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
 
-    def references(self, item: Item) -> Sequence[Reference]:
-        return [Reference("markdown", item.directive)] if item.directive else []
+    def references(self, item: Item) -> Sequence[FixedText]:
+        return [FixedText(item.directive, "markdown")] if item.directive else []
 
 
 def check_notebook(settings: RunSettings) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,14 +26,6 @@ from rtc_inspector.core.types import Form, Item, Verdict
 
 if TYPE_CHECKING:  # what judges by tests loads a parser, which exact match needs not
     from rtc_inspector.core.trips.judged import Judged
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """Words about an item that came with it. `author` says where they stand, e.g. `commit` or `comment`."""
-
-    author: str
-    text: str
 
 
 class RoundTrip(Trip, ABC):
@@ -56,7 +47,7 @@ class RoundTrip(Trip, ABC):
         stored = tree.taken(Role.FORWARD)
         for index, reference in enumerate(self.references(item), start=settings.forward_samples):
             if index not in stored:
-                steps.append(_written(index, reference.text, reference.author))
+                steps.append(Step(Role.FORWARD, index, reference))
         for described in tree.whole(Role.FORWARD):
             steps += self._code(Role.BACKWARD, item, tree, described.text, described.id)
         if self.uninformative:
@@ -67,7 +58,8 @@ class RoundTrip(Trip, ABC):
         """Return the step of a person's words, after every description there is and those the run may still make."""
         # Not the next free index: at that one a run that is resumed may still have a description to make.
         own = self.settings.forward_samples + len(self.references(item))
-        return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
+        place = max([own, *(index + 1 for index in tree.taken(Role.FORWARD))])
+        return Step(Role.FORWARD, place, FixedText(text, author))
 
     def _code(self, role: str, item: Item, tree: Tree, words: str, parent: int | None) -> Iterator[Step]:
         settings, prompt = self.settings, partial(self.backward_prompt, item, words)
@@ -79,17 +71,17 @@ class RoundTrip(Trip, ABC):
         return round_trip_measures(tree, {reference.author for reference in self.references(item)})
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        describes = sample.form == Form.TEXT
-        counts = sample.author == "model"
-        scores = self.description_scores(item, sample.text) if describes and counts else {}
-        scores = scores if describes else self.code_scores(item, sample.text)
+        if sample.form == Form.CODE:
+            scores = self.code_scores(item, sample.text)
+        else:
+            scores = self.description_scores(item, sample.text) if sample.author == "model" else {}
         return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         return extract_description(raw) if step.role == Role.FORWARD else self.read_code(item, raw, prompt)
 
-    def references(self, item: Item) -> Sequence[Reference]:
-        """Return words by people about the item; none unless a method has some."""
+    def references(self, item: Item) -> Sequence[FixedText]:
+        """Return words by people that came with the item; none unless a method has some."""
         return ()
 
     def description_scores(self, item: Item, description: str) -> Mapping[str, float]:
@@ -174,7 +166,3 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
     if backward and baseline:
         found["lift"] = found["rtc"] - found["baseline"]
     return found
-
-
-def _written(index: int, text: str, author: str) -> Step:
-    return Step(Role.FORWARD, index, FixedText(text, author))
