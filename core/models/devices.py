@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rtc_inspector.core import platform as system
+from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.models.gguf import GgufHeader
 from rtc_inspector.core.settings import DEFAULT_CONTEXT, ModelSettings
@@ -107,15 +108,7 @@ class Gpu:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unused:
-    """A GPU that lies idle: what is wrong and what to do."""
-
-    problem: str
-    remedy: str
-
-
-def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str], checkout: Path = CHECKOUT) -> Unused | None:
+def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str], checkout: Path = CHECKOUT) -> UserError | None:
     """Return what to say when no GPU of this machine is of use to this build; None when one is, or there is none.
 
     `checkout`: where a Makefile can build it; an installed package has none, and pip builds it.
@@ -127,13 +120,13 @@ def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str], checkout: Path = 
     command = f'CMAKE_ARGS="-DGGML_{backend.upper()}=on" {_rebuild()}'
     if (checkout / "Makefile").is_file():
         command = f"make -C {checkout} demo GPU={backend}"
-    return Unused(
+    return UserError(
         f"The {names} of this machine is not used: this llama.cpp was built without support for it.",
         f"Build it anew with `{command}`.",
     )
 
 
-def idle_gpu() -> Unused | None:
+def idle_gpu() -> UserError | None:
     """Return what to say of this machine's GPUs and the installed llama.cpp; None where nothing lies idle."""
     return unused_gpu(found_gpus(), build_backends())
 
