@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -139,23 +140,17 @@ class WorkerProcess:
             self.errors.append(line.decode("utf-8", errors="replace").rstrip())
 
 
+@dataclass(eq=False)
 class WorkerLink:
     """One worker at a time, always loaded with the same model; `worker` is the one there is just now."""
 
-    def __init__(
-        self, path: Path, options: Wire, silence: float, poll: Poll, extra_buffers: bool | None = None
-    ) -> None:
-        """`options`: the `load` message; `poll` is called while loading, raising from it gives up.
-
-        `extra_buffers`: whether weights are packed anew for the processor; by default wherever that does not crash.
-        """
-        self._path = path
-        self._options = options
-        self._extra_buffers = extra_buffers
-        self._silence = silence
-        self._poll = poll
-        self.worker: WorkerProcess | None = None
-        self._closed = False
+    path: Path
+    options: Wire  # the `load` message
+    silence: float
+    poll: Poll  # called while loading; raising from it gives up
+    extra_buffers: bool | None = None  # whether weights are packed for the processor; None: where that does not crash
+    worker: WorkerProcess | None = field(default=None, init=False)
+    _closed: bool = field(default=False, init=False)
 
     def start(self) -> Wire:
         """Start a worker and load; return its `loaded` message. Raises ModelError.
@@ -163,23 +158,23 @@ class WorkerLink:
         Loading includes a first evaluation. Where that ends the worker by a fault, it is done once more without
         llama.cpp's extra buffers; that this helped is remembered for the build and the processor.
         """
-        if self._extra_buffers is None and devices.crashes_with_extra_buffers():
-            self._extra_buffers = False
-        if self._extra_buffers is not None:
-            return self._load(self._extra_buffers)
+        if self.extra_buffers is None and devices.crashes_with_extra_buffers():
+            self.extra_buffers = False
+        if self.extra_buffers is not None:
+            return self._load(self.extra_buffers)
         try:
             return self._load(True)
         except Crashed:
             loaded = self._load(False)
-        self._extra_buffers = False
+        self.extra_buffers = False
         devices.remember_crash(True)
         return loaded
 
     def _load(self, extra_buffers: bool) -> Wire:
         worker = self.worker = WorkerProcess()
         try:
-            worker.send("load", extra_buffers=extra_buffers, **self._options)
-            message = self.next(worker, worker.inbox, self._poll)
+            worker.send("load", extra_buffers=extra_buffers, **self.options)
+            message = self.next(worker, worker.inbox, self.poll)
             if message["event"] == "refused":
                 raise ModelError(message["problem"], message["remedy"])
             return message
@@ -187,7 +182,7 @@ class WorkerLink:
             self.drop(worker)
             if not isinstance(error, WorkerDied):
                 raise
-            death, ended_by = f"{self._path.name} cannot be loaded: {error.problem}", worker.ended_by
+            death, ended_by = f"{self.path.name} cannot be loaded: {error.problem}", worker.ended_by
         if ended_by in FAULTS:
             processor, ways = devices.this_processor(), "with" if extra_buffers else "with and without"
             raise Crashed(
@@ -221,9 +216,9 @@ class WorkerLink:
 
         def heed() -> None:
             poll()
-            if time.monotonic() - worker.last_sign > self._silence:
+            if time.monotonic() - worker.last_sign > self.silence:
                 raise WorkerDied(
-                    f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
+                    f"The model worker gave no sign of life for {self.silence:.0f} seconds.", "It is started again."
                 )
 
         poll()  # also where messages come so fast that none is ever waited for
