@@ -27,7 +27,7 @@ from rtc_inspector.core.cluster.session import SANDBOX, live_nodes, may_judge, r
 from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, SandboxError
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.devices import memory_needed, window_of
+from rtc_inspector.core.models.devices import needed_together
 from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, read_header
 from rtc_inspector.core.oracle.baseline import Baseline
 from rtc_inspector.core.oracle.factory import open_oracle
@@ -232,7 +232,7 @@ def needs_of(header: GgufHeader, generation: ModelSettings, settings: RunSetting
     nodes = live_nodes()
     most = read_address(settings.cluster).workers
     models = 2 if (settings.series and settings.series.cross) or not settings.one_model else 1
-    memory = memory_needed(header, window_of(header, generation))
+    memory = needed_together([header], generation)
     cores = (generation.threads or 1) / models
     has = sum(node["Resources"].get("GPU", 0.0) for node in nodes)
     share = min(1.0, has / most) if most else 1.0  # copies on one machine share its GPUs

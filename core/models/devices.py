@@ -174,7 +174,7 @@ def _libraries() -> Path | None:
 COMPUTE = 256 << 20  # bytes that llama.cpp's working buffers and the worker itself take, about
 MEMINFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")
-UNKNOWN = 4 << 30
+UNKNOWN = 4 << 20  # KiB that are taken to be free where the system does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +190,9 @@ def window_of(header: GgufHeader, settings: ModelSettings) -> int:
     return settings.context_size or min(header.context_length or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
 
 
-def memory_needed(header: GgufHeader, context_size: int) -> int:
-    """Return the bytes that one sequence of `context_size` tokens needs: weights, key-value cache, buffers."""
-    return header.file_bytes + header.kv_bytes * context_size + COMPUTE
-
-
 def needed_together(headers: Sequence[GgufHeader], settings: ModelSettings) -> int:
-    """Return the bytes that these models need at least, all loaded at once."""
-    return sum(memory_needed(header, window_of(header, settings)) for header in headers)
+    """Return the bytes that these models need, all loaded at once: weights, key-value cache of a sequence, buffers."""
+    return sum(each.file_bytes + each.kv_bytes * window_of(each, settings) + COMPUTE for each in headers)
 
 
 def estimate(headers: Sequence[GgufHeader], settings: ModelSettings, memory: Memory) -> str:
@@ -226,18 +221,13 @@ def gib(count: int) -> str:
 def memory_now() -> Memory:
     """Return the memory that this process could take now; the control group's limit counts too."""
     # A control group may not use the machine's swap; nothing says how much of it, so none is counted.
-    swap = _meminfo("SwapFree:", 0) if _group() >= 1 << 62 else 0
+    swap = (_figure(MEMINFO, "SwapFree:") or 0) << 10 if _group() >= 1 << 62 else 0
     return Memory(available_memory(), swap)
 
 
 def available_memory() -> int:
     """Return the bytes that can be taken without swapping; the control group's limit counts too."""
-    return min(system.available_memory() or _meminfo("MemAvailable:", UNKNOWN), _group())
-
-
-def _meminfo(name: str, otherwise: int) -> int:
-    found = _figure(MEMINFO, name)
-    return otherwise if found is None else found << 10
+    return min(system.available_memory() or (_figure(MEMINFO, "MemAvailable:") or UNKNOWN) << 10, _group())
 
 
 def _figure(file: Path, name: str) -> int | None:
