@@ -121,7 +121,6 @@ class LocalModel:
     ) -> Iterator[Generation]:
         worker = self._link.live()
         run = next(self._numbers)
-        done = False
 
         def heed_cancel() -> None:
             if self._cancel.is_set():
@@ -141,14 +140,14 @@ class LocalModel:
                         yield Generation(**{name: value for name, value in message.items() if name != "event"})
                     case "refused":  # short of memory: a fresh worker may have more, and other samples may need less
                         raise WorkerDied(message["problem"], message["remedy"])
-            done = True
             self._counted[worker.pid] = Counter(message["counters"])
         except WorkerDied:
             self._link.drop(worker)
             raise
-        finally:
-            if not done and self._link.worker is worker:
+        except BaseException:  # a stop, and whoever draws no further
+            if self._link.worker is worker:
                 self._stop_run(worker, run)
+            raise
 
     def _stop_run(self, worker: WorkerProcess, run: int) -> None:
         """Have the worker leave generation `run`; kill it when it does not in time."""
