@@ -216,9 +216,9 @@ class CosmeticTrip(Trip):
 
     def expected(self, item: Item) -> int:
         names = len(self._original(item).places) * self._asked.identifiers
-        several = 1 + sum(change != DOCUMENT for _, change, _ in self._changes(item))
-        alone = sum(change == DOCUMENT for _, change, _ in self._changes(item))
-        return several * (names + 2 * self._asked.describe) + alone * names
+        changes = ["", *(change for _, change, _ in self._changes(item))]
+        described = sum(change != DOCUMENT for change in changes)
+        return len(changes) * names + described * 2 * self._asked.describe
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         if not item.admitted:
@@ -340,7 +340,7 @@ class CosmeticTrip(Trip):
         `change` is the mean difference of both over tasks and kinds of variants, `noise` that of `identity` alone.
         """
         found = self._scores(tree, self._original(item), None)
-        by_change: dict[str, dict[str, list[float]]] = {}
+        by_name: dict[str, list[float]] = {}
         tried, kept = Counter[str](), Counter[str]()
         for sample in tree.whole(Role.TRANSFORM):
             version = self._version_of(item, sample, tree)
@@ -349,14 +349,9 @@ class CosmeticTrip(Trip):
             tried[version.change] += 1
             kept[version.change] += sample.passes
             if sample.passes:
-                values = by_change.setdefault(version.change, {})
                 for name, value in self._scores(tree, version, sample.id).items():
-                    values.setdefault(name, []).append(value)
-        means = {
-            change: {name: sum(values) / len(values) for name, values in by_name.items()}
-            for change, by_name in by_change.items()
-        }
-        found |= {f"{name}@{change}": value for change, each in means.items() for name, value in each.items()}
+                    by_name.setdefault(f"{name}@{version.change}", []).append(value)
+        found |= {name: sum(values) / len(values) for name, values in by_name.items()}
         found |= {f"tried:{change}": float(count) for change, count in tried.items()}
         found |= {f"kept:{change}": float(kept[change]) for change in tried}
         differences = _differences(found)
