@@ -22,7 +22,7 @@ import ray
 from ray.exceptions import RayError
 from ray.util import ActorPool
 
-from rtc_inspector.core import __version__
+from rtc_inspector.core import __version__, errors
 from rtc_inspector.core.cluster.session import SANDBOX, live_nodes, may_judge, read_address, say_shipping, travels
 from rtc_inspector.core.errors import Cancelled, InspectorError, ModelError, SandboxError
 from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt, Request
@@ -387,7 +387,8 @@ class ClusterOracle:
         learned: Learned = _answer(learn.remote(settings, self._sent), heard)
         if learned.problem is not None:
             kind, problem, remedy = learned.problem
-            raise _error(kind)(f"{learned.host}: {problem}", remedy)
+            # By its name, since Ray itself would wrap what a host raised, host and trace and all.
+            raise getattr(errors, kind, SandboxError)(f"{learned.host}: {problem}", remedy)
         self.name, self.image_digest = learned.name, learned.image_digest
         self._suite = Baseline.from_json(learned.baseline).suite
         actor = ray.remote(JudgeHost).options(
@@ -437,12 +438,6 @@ class ClusterOracle:
         if not self._closed.is_set():
             self._closed.set()
             _kill(self._actors)
-
-
-def _error(kind: str) -> type[InspectorError]:
-    """Return the class of that name, which a host raised: Ray itself would wrap it, host and trace and all."""
-    errors = [each for base in InspectorError.__subclasses__() for each in (base, *base.__subclasses__())]
-    return next((each for each in errors if each.__name__ == kind), SandboxError)
 
 
 def _first_line(error: Exception) -> str:
