@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import configparser
-import shlex
 import stat
-import tomllib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,19 +15,8 @@ from rtc_inspector.core.oracle.bench.project import needs_no_pytest
 from rtc_inspector.core.oracle.interpreter import Interpreter
 from rtc_inspector.core.oracle.sandbox.host_system import copied
 from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits
+from rtc_inspector.core.pytest_files import FILES, configuration, words
 from rtc_inspector.core.settings import OracleSettings
-
-# In the order in which pytest looks.
-_FILES = (
-    ("pytest.toml", ("pytest",)),
-    (".pytest.toml", ("pytest",)),
-    ("pytest.ini", ("pytest",)),
-    (".pytest.ini", ("pytest",)),
-    ("pyproject.toml", ("tool", "pytest")),
-    ("tox.ini", ("pytest",)),
-    ("setup.cfg", ("tool:pytest",)),
-)
-_ALONE_ENOUGH = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 
 _USUAL_NAMES = ("test_*.py", "*_test.py")
 
@@ -69,17 +55,11 @@ class PytestOptions:
 
 def read_options(root: Path) -> PytestOptions:
     """Read the first file in `root` that configures pytest; none is no error, an unreadable one counts as none."""
-    for name, section in _FILES:
-        values = _section(root / name, section)
-        if values is not None and (values or name in _ALONE_ENOUGH):
-            kept, dropped = split_addopts(_words(values.get("addopts", "")))
-            return PytestOptions(root / name, kept, dropped, values)
-    return PytestOptions(None, (), (), {})
-
-
-def configured_above(root: Path) -> bool:
-    """Return whether a folder above holds a file in which pytest would look for its configuration."""
-    return any((folder / name).exists() for folder in root.parents for name, _ in _FILES)
+    found = configuration(root)
+    if found is None:
+        return PytestOptions(None, (), (), {})
+    file, values = found
+    return PytestOptions(file, *split_addopts(words(values.get("addopts"))), values)
 
 
 def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
@@ -91,39 +71,6 @@ def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str])
     if "python_files" in options.values or any(fnmatch(name, usual) for name in names for usual in _USUAL_NAMES):
         return False
     return any(fnmatch(name, "test*.py") for name in names)
-
-
-def _section(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
-    if not file.is_file():
-        return None
-    try:
-        text = file.read_text(encoding="utf-8")
-        if file.suffix == ".toml":
-            return _toml_section(tomllib.loads(text), keys)
-        parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"))
-        parser.read_string(text)
-    except (ValueError, configparser.Error, OSError):
-        return None
-    return dict(parser[keys[0]]) if keys[0] in parser else ({} if file.name in _ALONE_ENOUGH else None)
-
-
-def _toml_section(data: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
-    found: Any = data
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    if not isinstance(found, dict):
-        return None
-    inner = found.get("ini_options")
-    return inner if isinstance(inner, dict) else found
-
-
-def _words(addopts: object) -> list[str]:
-    if isinstance(addopts, list):
-        return [str(word) for word in addopts]
-    try:
-        return shlex.split(str(addopts))
-    except ValueError:
-        return str(addopts).split()
 
 
 def split_addopts(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -229,7 +176,7 @@ def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
         yield from ("-p", f"no:{name}")
     if options.file is not None:
         yield from ("-c", str(options.file))
-    elif configured_above(root):
+    elif any((folder / name).exists() for folder in root.parents for name in FILES):
         # Not every sandbox hides what lies above the project: pytest would look for its own file there and be refused.
         yield from ("-c", "/dev/null", "--confcutdir", str(root))
     yield from options.kept

@@ -1,21 +1,19 @@
 """A project folder as it is opened: its source files, which of them are tests, and its place in history."""
 
-import configparser
 import hashlib
 import os
 import re
-import shlex
 import tomllib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.languages import PYTHON, Language, language_for, language_of
+from rtc_inspector.core.pytest_files import configuration, words
 from rtc_inspector.core.source.reading import Unreadable, check_syntax, check_written, read
 from rtc_inspector.core.source.walk import Walk, history_of
 from rtc_inspector.core.types import Codebase, SkippedFile, SourceFile
@@ -41,12 +39,11 @@ def find_test_files(texts: Mapping[str, str], root: Path, top: Path) -> frozense
     """
     named = {path for path, text in texts.items() if _by_convention(path, text)}
     folders = [folder for folder in (root, *root.parents) if folder.is_relative_to(top)]
-    config = next((found for folder in folders for found in _sections(folder)), None)
-    folder, section = config or (root, {})
-    outer = root.relative_to(folder).as_posix() if root != folder else ""
-    inner = [entry for word in _words(section.get("testpaths")) if (entry := _inside(word, outer)) is not None]
+    file, section = next(filter(None, map(configuration, folders)), (root / "pytest.ini", {}))
+    outer = root.relative_to(file.parent).as_posix() if root != file.parent else ""
+    inner = [entry for word in words(section.get("testpaths")) if (entry := _inside(word, outer)) is not None]
     named |= texts.keys() & set(inner)  # a file that `testpaths` names is collected whatever it is called
-    patterns, tests = _words(section.get("python_files")), set[str]()
+    patterns, tests = words(section.get("python_files")), set[str]()
     for path, text in texts.items():
         if not inner or any(_matches_entry(path, entry) for entry in inner):
             named |= {path} if _configured(path, text, outer, patterns) else set()
@@ -116,46 +113,6 @@ def _mostly_tests(inside: set[str], named: set[str]) -> bool:
     # A quarter of all files is a third of the others. Where most tests are named after modules beside them (`a.py`,
     # `test_a.py`), the folder is the code's own.
     return bool(tests) and 3 * len(tests) >= len(others) and 2 * beside <= len(tests)
-
-
-def _sections(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield a folder with its sections about pytest, in pytest's own order; the first four files hold nothing else."""
-    for name in ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"):
-        if (file := folder / name).is_file():
-            yield folder, (_toml(file, "pytest") if name.endswith(".toml") else _ini(file, "pytest")) or {}
-    file = folder / "pyproject.toml"
-    # The second as pytest 9 reads it.
-    found = [_toml(file, "tool", "pytest", "ini_options"), _toml(file, "tool", "pytest")]
-    found += [_ini(folder / "tox.ini", "pytest"), _ini(folder / "setup.cfg", "tool:pytest")]
-    yield from ((folder, section) for section in found if section is not None)
-
-
-def _toml(file: Path, *keys: str) -> Mapping[str, Any] | None:
-    try:
-        value: Any = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else None
-
-
-def _ini(file: Path, section: str) -> Mapping[str, Any] | None:
-    parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
-    try:
-        parser.read_string(file.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, configparser.Error):
-        return None
-    return dict(parser[section]) if parser.has_section(section) else None
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if isinstance(value, list):
-        return tuple(str(word) for word in value)
-    try:
-        return tuple(shlex.split(value)) if isinstance(value, str) else ()
-    except ValueError:
-        return ()
 
 
 _LOOKED_AT = 10_000  # entries of a folder without code, for the language that it has instead
