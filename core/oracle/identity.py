@@ -311,8 +311,7 @@ class IdentityRunner:
     def start(self, plan: SessionPlan, progress: Report) -> Zygote:
         """Return a process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            poll, patience = partial(progress, "starting a sandbox", 0, 1), COLLECTING
-            zygote = Zygote(self._new_sandbox(), plan, None, poll, patience)
+            zygote = Zygote(self._new_sandbox(), plan, partial(progress, "starting a sandbox", 0, 1), COLLECTING)
         except ZygoteDied as error:
             raise TargetError(
                 f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",

@@ -384,8 +384,8 @@ class Worker:
         zygote = self._zygotes.get(session)
         if zygote is None:
             plan = self._plan.with_config(**{session.value: True}) if session.value else self._plan
-            zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings), self._check_open)
-            self._zygotes[session] = zygote
+            zygote = self._zygotes[session] = Zygote(self._new_sandbox(), plan, self._check_open)
+            zygote.learn(self._baseline.learned(self._settings))
             if self._closed():
                 self.stop()
                 self._check_open()

@@ -35,13 +35,12 @@ class Zygote:
         self,
         sandbox: Sandbox,
         plan: SessionPlan,
-        learned: Mapping[str, Any] | None = None,
         poll: Poll = no_poll,
         patience: float = START_PATIENCE,
     ) -> None:
         """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `poll` raises.
 
-        `learned`: see `learn`. `poll` is called a few times a second. `patience`: seconds that it may take.
+        `poll` is called a few times a second. `patience`: seconds that it may take.
         """
         self._numbers = itertools.count(1)
         self._rest = b""
@@ -51,8 +50,6 @@ class Zygote:
         try:
             self._send(placed.config)
             self.greeting = self._receive(time.monotonic() + patience, poll)
-            if learned is not None:
-                self.learn(learned)
         except BaseException:
             self.close()
             raise

@@ -377,7 +377,7 @@ class CommandOracle:
         """Run the command once. Raises ZygoteDied, SandboxError."""
         command = self._command
         if slot.process is None:
-            slot.process, slot.warm = Zygote(self._new_sandbox(), self._plan, None, self._check_open), False
+            slot.process, slot.warm = Zygote(self._new_sandbox(), self._plan, self._check_open), False
             if not slot.process.ready:
                 trouble = slot.process.greeting["trouble"]
                 self._drop(slot)

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import tempfile
-from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ GUARDIAN = Path(__file__).with_name("guardian.py")
 _PREFIX = "rtc-inspector-"
 
 
-class Guarded(ABC):
+class Guarded:
     """A sandbox of one process of this machine under a guardian, which ends all that the program leaves.
 
     The scratch space is one folder of this object, so that it holds one process at a time: several workers need
@@ -39,6 +38,7 @@ class Guarded(ABC):
     image_digest = ""
     others: tuple[str, ...] = ()
     claims: frozenset[Claim]
+    detail: str
 
     def __init__(self) -> None:
         """Name the scratch folder, which lives as long as a process. Raises SandboxError."""
@@ -52,14 +52,9 @@ class Guarded(ABC):
         folder = Path(tempfile.gettempdir()).resolve()
         self.scratch = str(folder / f"{prefix}{os.getpid()}-{os.urandom(6).hex()}")
 
-    @property
-    @abstractmethod
-    def detail(self) -> str:
-        """Return what the sandbox is and what it does not bound, for a person to read."""
-
-    @abstractmethod
     def _confined(self, launch: Launch) -> Confinement | None:
         """Return what the program may use, None for all. Raises SandboxError."""
+        return None
 
     def another(self) -> Self:
         return type(self)()
@@ -108,13 +103,7 @@ class Unconfined(Guarded):
 
     name = "none"
     claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
-
-    @property
-    def detail(self) -> str:
-        return "the code under test can read and write whatever you can, and reach the network"
-
-    def _confined(self, launch: Launch) -> None:
-        return None
+    detail = "the code under test can read and write whatever you can, and reach the network"
 
 
 def _remove(folder: Path) -> None:
@@ -144,24 +133,21 @@ class LandlockSandbox(Guarded):
             raise SandboxError(
                 f"The sandbox landlock knows no {machine} processor.", "Use Docker, or install bubblewrap."
             )
-        self._kernel = f"kernel {release}"
+        kernel = f"kernel {release}"
         try:
             self._abi = min(confinement.abi(), newest or sys.maxsize)
         except OSError as error:
             raise SandboxError(
-                f"This machine's {self._kernel} has no Landlock, or it is switched off ({error.strerror}).",
+                f"This machine's {kernel} has no Landlock, or it is switched off ({error.strerror}).",
                 "Landlock is in kernels from 5.13 and must be among the `lsm=` of the boot line; else use Docker or "
                 "bubblewrap.",
             ) from error
         self._system = [str(path) for path in host_system().mounts]
         # Root stays root by number, without one of its rights: to change the number takes a right as well.
         self.claims = frozenset(_KEPT if platform.is_root() else _KEPT | {Claim.UNPRIVILEGED})
-
-    @property
-    def detail(self) -> str:
-        return (
-            f"Landlock {self._abi} of {self._kernel}; memory is bounded for each process and space for each file, not "
-            "for all together, and tests can use no sockets, no shared memory and no fixed /tmp"
+        self.detail = (
+            f"Landlock {self._abi} of {kernel}; memory is bounded for each process and space for each file, not for "
+            "all together, and tests can use no sockets, no shared memory and no fixed /tmp"
         )
 
     def _confined(self, launch: Launch) -> Confinement:
