@@ -73,11 +73,15 @@ class Contents:
     settings: RunSettings
     root: Path  # the folder that the files are below; of a single file the folder it is in
     files: tuple[str, ...]  # paths relative to it
-    size: int  # their bytes
     # those of a history that are in the files; `prefix` leads from its top to the project
     commits: tuple[str, ...] = ()
     prefix: str = ""
     left_out: str = ""  # why there is no source, a sentence; empty where there is
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the files."""
+        return sum((self.root / each).stat().st_size for each in self.files)
 
 
 @contextmanager
@@ -100,12 +104,11 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
             yield _of_history(reader, run, settings, Path(scratch))
         else:
             root = _as_it_was(run, settings, Path(scratch))
-            files = tuple(every_file(root))
-            yield Contents(run, settings, root, files, sum((root / each).stat().st_size for each in files))
+            yield Contents(run, settings, root, tuple(every_file(root)))
 
 
 def _none(run: RunRow, settings: RunSettings, why: str) -> Contents:
-    return Contents(run, settings, Path(), (), 0, left_out=why)
+    return Contents(run, settings, Path(), (), left_out=why)
 
 
 def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Path) -> Contents:
@@ -123,17 +126,16 @@ def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Pat
     except ProjectError as error:
         why = f"{error.problem} Its edits are in the store; to replay it, name a clone with revision {tip or '-'}."
         return _none(run, settings, why)
-    size = sum((scratch / each).stat().st_size for each in git.PACK)
-    return Contents(run, settings, scratch, git.PACK, size, tuple(sorted(commits)), prefix)
+    return Contents(run, settings, scratch, git.PACK, tuple(sorted(commits)), prefix)
 
 
 def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
     if not path.exists():
         raise ProjectError(f"{path}, which run {run.id} was made from, is not there.", "Put it back at its place.")
     if path.is_file():
-        return Contents(run, settings, path.parent, (path.name,), path.stat().st_size)
+        return Contents(run, settings, path.parent, (path.name,))
     files = tuple(sorted(str(each.relative_to(path)) for each in path.rglob("*.ipynb") if each.is_file()))
-    return Contents(run, settings, path, files, sum((path / each).stat().st_size for each in files))
+    return Contents(run, settings, path, files)
 
 
 def _as_it_was(run: RunRow, settings: RunSettings, scratch: Path) -> Path:

@@ -37,18 +37,14 @@ def canonical(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def network_caution(path: Path, mounts: str | None = None) -> str:
-    """Return a warning where the file is on a network file system; empty elsewhere, and where that cannot be told.
-
-    `mounts`: the system's list, in the form of Linux's `/proc/self/mountinfo`.
-    """
+def network_caution(path: Path) -> str:
+    """Return a warning where the file is on a network file system; empty elsewhere, and where that cannot be told."""
     try:
-        device = (path if path.exists() else path.parent).stat().st_dev
-        mounts = platform.mounts() if mounts is None else mounts
+        ours = platform.device((path if path.exists() else path.parent).stat().st_dev)
+        mounts = platform.mounts().splitlines()
     except OSError:
         return ""
-    ours = platform.device(device)
-    for line in mounts.splitlines():
+    for line in mounts:
         before, _, after = line.partition(" - ")
         kind = after.partition(" ")[0]
         if before.split()[2:3] == [ours] and kind in _NETWORK.split():

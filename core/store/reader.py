@@ -261,11 +261,8 @@ class Reader:
             scores = self._values(SCORES_OF_RUN, run_id)
             kind = kind_of(self._run(run_id)["task"])
             roles = [role for role, named in kind.roles.items() if named.answers] if kind is not None else []
-            asked: dict[str, int | str] = {"run": run_id, "roles": json.dumps(roles)}
-            if of is None:
-                rows = self._named(CANDIDATES.format("", ""), asked)
-            else:
-                rows = self._named(CANDIDATES.format(*WITH_TEXTS), asked | {"of": json.dumps(of)})
+            asked: dict[str, int | str] = {"run": run_id, "roles": json.dumps(roles), "of": json.dumps(of)}
+            rows = self._named(CANDIDATES.format(*(WITH_TEXTS if of is not None else ("", ""))), asked)
         return [
             CandidateRow(
                 **row | {"passed": bool(row["passed"]), "origin": coding.mapping(row["origin"])},

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
+from rtc_inspector.core import platform
 from rtc_inspector.core.errors import StoreError, UserError
 from rtc_inspector.core.oracle.cache import _content
 from rtc_inspector.core.source.walk import every_file
@@ -158,15 +159,16 @@ def test_a_database_moved_away_during_a_run_is_noticed_and_saved(tmp_path: Path)
         assert len(reader.items(run_id)) == 5
 
 
-def test_a_network_file_system_is_told_of(tmp_path: Path) -> None:
+def test_a_network_file_system_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "runs.db"
     assert network_caution(path) == ""
     device = tmp_path.stat().st_dev
     line = f"36 35 {os.major(device)}:{os.minor(device)} / /home rw,noatime shared:1 - %s server:/home rw"
     elsewhere = "37 35 0:9999 / /mnt rw - nfs4 server:/other rw"
-    told = network_caution(path, f"{elsewhere}\n{line % 'nfs4'}")
-    assert "(nfs4), where SQLite cannot keep two computers apart" in told
-    assert network_caution(path, f"{elsewhere}\n{line % 'ext4'}") == ""
+    monkeypatch.setattr(platform, "mounts", lambda: f"{elsewhere}\n{line % 'nfs4'}")
+    assert "(nfs4), where SQLite cannot keep two computers apart" in network_caution(path)
+    monkeypatch.setattr(platform, "mounts", lambda: f"{elsewhere}\n{line % 'ext4'}")
+    assert network_caution(path) == ""
 
 
 def test_databases_of_runs_do_not_change_what_is_known_of_a_project(tmp_path: Path) -> None:
