@@ -111,14 +111,10 @@ class Walk:
 
     def run(self) -> None:
         """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
-        self._visit("", self.rules())
+        top, exclude = (self.root, None) if self.history is None else (self.history.top, self.history.exclude_file)
+        self._visit("", IgnoreRules.for_root(top, self.root, exclude))
         self.found.sort()
         self.skipped.sort(key=lambda skipped: skipped.path)
-
-    def rules(self) -> IgnoreRules:
-        if self.history is None:
-            return IgnoreRules.for_root(self.root, self.root, None)
-        return IgnoreRules.for_root(self.history.top, self.root, self.history.exclude_file)
 
     def _visit(self, inside: str, rules: IgnoreRules) -> None:
         folder = self.root / inside
@@ -160,6 +156,19 @@ class Walk:
         return rules.ignores(self.history.prefix + path, folder)
 
 
+class _Whole(Walk):
+    """The walk over all that belongs to a project, hidden folders too: no environment, and no cache."""
+
+    def _folder(self, path: str, name: str, rules: IgnoreRules) -> None:
+        away = name in _CACHES or any(_exists(self.root / path / sign) for sign in _ENVIRONMENT_SIGNS)
+        if not away and not self._ignored(path, rules, folder=True):
+            self._visit(path, rules)
+
+    def _file(self, path: str, entry: os.DirEntry[str], rules: IgnoreRules) -> None:
+        if entry.name != ".gitignore":
+            Walk._file(self, path, entry, rules)
+
+
 def every_file(root: Path) -> Iterator[str]:
     """Yield the regular files that belong to a project, sorted: none that git ignores, no environment, no cache.
 
@@ -167,21 +176,9 @@ def every_file(root: Path) -> Iterator[str]:
 
     The ignore rules themselves are left out: where these files are put they need none.
     """
-    walk = Walk(root, history_of(root))
-    waiting = [("", walk.rules())]
-    found = []
-    while waiting:
-        inside, rules = waiting.pop()
-        rules = rules.enter(root / inside)
-        for entry in os.scandir(root / inside):
-            path = f"{inside}/{entry.name}" if inside else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                away = entry.name in _CACHES or any(_exists(Path(entry.path, sign)) for sign in _ENVIRONMENT_SIGNS)
-                if not away and not walk._ignored(path, rules, folder=True):
-                    waiting.append((path, rules))
-            elif entry.name != ".gitignore" and not _unusable(entry) and not walk._ignored(path, rules, folder=False):
-                found.append(path)
-    yield from sorted(path for path in found if not in_use(root / path))
+    walk = _Whole(root, history_of(root), suffixes=("",))
+    walk.run()
+    yield from (path for path in walk.found if not in_use(root / path))
 
 
 def _foreign(folder: Path, name: str, *, nested: bool) -> str:
