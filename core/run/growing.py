@@ -209,11 +209,16 @@ class Growing:
 
     def _unmade(self, named: Sequence[tuple[Work, Step]]) -> list[tuple[Work, Step, Ask]]:
         """Store what is given, or made in another run of the series; the rest is for a model."""
+        left = []
         for work, step in named:
-            if isinstance(step.source, FixedText):
+            if not isinstance(step.source, Ask):
                 self._give(work, step, step.source)
-        wanted = [(work, step, step.source) for work, step in named if isinstance(step.source, Ask)]
-        return [each for each in wanted if not self._take_made(*each[:2])]
+            elif (sample := self._run.made(work.item.key, step)) is not None:
+                self._store(work, step, sample)
+                self._run.emit(self._pace.count(0))
+            else:
+                left.append((work, step, step.source))
+        return left
 
     def _further(self, model: Model) -> list[_Asked]:
         """Return what a model can be asked by now, while it works on other requests; further items last."""
@@ -226,15 +231,6 @@ class Growing:
             if unmade:  # another model's turn comes when this one has nothing left
                 break
         return []
-
-    def _take_made(self, work: Work, step: Step) -> bool:
-        """Store what another run of the series has for this step; False where it has nothing."""
-        sample = self._run.made(work.item.key, step)
-        if sample is None:
-            return False
-        self._store(work, step, sample)
-        self._run.emit(self._pace.count(0))
-        return True
 
     def _requests(self, model: Model, asks: Sequence[tuple[Work, Step, Ask]]) -> list[_Asked]:
         """Steps that share a way of asking share its prompt, which is measured against the model's window once."""
