@@ -379,7 +379,7 @@ class ProjectOracle:
         if not sure:
             return None
         if confirmed.outcome is not Outcome.PASS:
-            return _worse(verdict, confirmed, _because(ONLY_WHOLE, confirmed))
+            return _worse(verdict, confirmed, ONLY_WHOLE)
         if not self._all_told():  # there are tests that pass in a fresh process only
             return None
         if len(trial.tests) == len(whole):
@@ -539,7 +539,7 @@ class ProjectOracle:
                     f"from here on, first {needing[0]}."
                 )
             elif verdict.outcome is not Outcome.PASS:
-                return _worse(passed, verdict, _because(ONLY_IN_ORDER, verdict))
+                return _worse(passed, verdict, ONLY_IN_ORDER)
             else:
                 asked += len(needing)
         unasked = len(baseline.suite.not_asked) + len(own_order) + len(self._late) - asked
@@ -739,12 +739,7 @@ def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
     if verdict.outcome is Outcome.PASS:
         return replace(verdict, tests=first, detail=_all_passed(len(first), len(verdict.tests)))
     bad = tuple(test for test in others if test.outcome != "passed")
-    return replace(verdict, tests=first + bad, detail=_only_whole(verdict))
-
-
-def _only_whole(whole: Verdict) -> str:
-    """Say why the whole suite holds against a candidate that its covering tests passed."""
-    return _because(ONLY_WHOLE, whole)
+    return replace(verdict, tests=first + bad, detail=_because(ONLY_WHOLE, verdict))
 
 
 def _because(why: str, verdict: Verdict) -> str:
@@ -763,17 +758,17 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     if whole.outcome is Outcome.PASS:
         detail = _all_passed(len(covering.tests), len(whole.tests))
         return replace(covering, seconds=seconds, detail=detail, flags=flags)
-    return _worse(covering, whole, _only_whole(whole))
+    return _worse(covering, whole, ONLY_WHOLE)
 
 
-def _worse(first: Verdict, second: Verdict, detail: str) -> Verdict:
+def _worse(first: Verdict, second: Verdict, why: str) -> Verdict:
     """Take back a pass for what a second verdict, on other tests or in another order, shows."""
     flags, seconds = tuple(sorted({*first.flags, *second.flags})), first.seconds + second.seconds
     bad = tuple(test for test in second.tests if test.outcome != "passed")
     again = {test.node_id for test in bad}
     tests = tuple(test for test in first.tests if test.node_id not in again) + bad
     reused = first.reused and second.reused
-    return replace(second, seconds=seconds, tests=tests, detail=detail, flags=flags, reused=reused)
+    return replace(second, seconds=seconds, tests=tests, detail=_because(why, second), flags=flags, reused=reused)
 
 
 def _told(detail: str, in_order: int, unasked: int) -> str:
