@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -202,22 +202,16 @@ class Program:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
-        self._parsed: dict[str, Parsed | None] = {}
+        self.parsed = lru_cache(TREES_KEPT)(self._parse)
 
-    def parsed(self, path: str) -> Parsed | None:
+    def _parse(self, path: str) -> Parsed | None:
         """Return one file; None when it cannot be parsed, or not be located exactly."""
-        if path in self._parsed:
-            self._parsed[path] = self._parsed.pop(path)  # the latest asked for is dropped last
-            return self._parsed[path]
-        while len(self._parsed) >= TREES_KEPT:
-            del self._parsed[next(iter(self._parsed))]
         try:
             parsed = Parsed(self.files[path])
         except (cst.ParserSyntaxError, RecursionError):
-            parsed = None
+            return None
         # What libcst does not give back character by character, e.g. a byte order mark, stands elsewhere in its tree.
-        self._parsed[path] = parsed if parsed is not None and parsed.module.code == parsed.text else None
-        return self._parsed[path]
+        return parsed if parsed.module.code == parsed.text else None
 
     def mentioning(self, word: str) -> list[str]:
         """Return paths of the files that hold a word, in code, texts or comments."""

@@ -5,9 +5,10 @@ runs are completed in the order of the models, and those that never began are be
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +26,7 @@ from rtc_inspector.core.run.events import Control, RunFinished
 from rtc_inspector.core.settings import NamedModel, RunSettings, share_cores
 from rtc_inspector.core.settings.setting import check
 from rtc_inspector.core.store.reader import Reader
-from rtc_inspector.core.store.rows import RunRow, SampleRow
+from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.trips.protocol import Ask, Opened, Step, opener
 from rtc_inspector.core.types import Item
@@ -241,16 +242,14 @@ class _StoredSamples:
     def __init__(self, reader: Reader, run_id: int) -> None:
         self._reader = reader
         self._items = {row.key: row.id for row in reader.items(run_id)}
-        self._of_item: tuple[int, Sequence[SampleRow]] = (0, ())
+        self._samples = lru_cache(1)(reader.samples)
 
     def sample(self, key: str, step: Step) -> Sample | None:
         item_id = self._items.get(key)
         if item_id is None:
             return None
-        if self._of_item[0] != item_id:
-            self._of_item = item_id, self._reader.samples(item_id)
         place = (step.role, None, step.index, step.round)
-        for row in self._of_item[1]:
+        for row in self._samples(item_id):
             if (row.role, row.parent_id, row.index, row.step) == place and row.author == "model" and not row.error:
                 return replace(row, prompt_text=self._reader.prompt(row.prompt_hash))
         return None
