@@ -113,10 +113,25 @@ class Run:
     made: Made = lambda key, step: None
     heard: Heard = field(default_factory=lambda: Heard())  # how the answers of this part of the run could be read
     seconds: dict[str, float] = field(default_factory=dict)  # where its time went: `opening`, `items`, `samples`
+    _told: float = 0.0  # for how long the database had been locked when that was last said
 
     def __post_init__(self) -> None:
         # A backup or another program's open transaction must not cost a run of a night.
-        self.store.on_locked = _Patience(self.store.path, self.emit, self.control)
+        self.store.on_locked = self._wait
+
+    def _wait(self, waited: float) -> None:
+        """Say every half minute that another program keeps the database locked. Raises Cancelled once stopped."""
+        if waited < self._told:  # another wait than the one that was told of
+            self._told = 0.0
+        self.control.checkpoint()
+        if waited - self._told >= LOCKED_NOTICE_SECONDS or not self._told:
+            self._told = waited
+            self.emit(
+                Notice(
+                    f"The database {self.store.path} has been locked by another program for {waited:.0f} s. The run "
+                    "waits and goes on when it is free; nothing is lost. Close the program that writes to it."
+                )
+            )
 
 
 @dataclass
@@ -152,27 +167,6 @@ class Heard:
                 yield text
 
 
-class _Patience:
-    """Waits for a database that another program keeps locked, saying so every half minute; a stop ends it."""
-
-    def __init__(self, database: Path, emit: Emit, control: Control) -> None:
-        self._database, self._emit, self._control = database, emit, control
-        self._told = 0.0
-
-    def __call__(self, waited: float) -> None:
-        if waited < self._told:  # another wait than the one that was told of
-            self._told = 0.0
-        self._control.checkpoint()
-        if waited - self._told >= LOCKED_NOTICE_SECONDS or not self._told:
-            self._told = waited
-            self._emit(
-                Notice(
-                    f"The database {self._database} has been locked by another program for {waited:.0f} s. The run "
-                    "waits and goes on when it is free; nothing is lost. Close the program that writes to it."
-                )
-            )
-
-
 class Budget:
     """The amount that a run may take before it pauses, what its earlier parts took included."""
 
@@ -180,9 +174,9 @@ class Budget:
         self._run = run
         self._spent = {row.model: (row.prompt_tokens, row.completion_tokens) for row in run.store.reader.spent(run.id)}
         self._told = False
-        settings = run.settings
-        ends = (settings.forward.endpoint, settings.backward.endpoint)
-        if settings.budget_money is not None and all(price(each, 1, 1) is None for each in ends):
+        self._endpoints = {"forward": run.settings.forward.endpoint, "backward": run.settings.backward.endpoint}
+        prices = [price(each, 1, 1) for each in self._endpoints.values()]
+        if run.settings.budget_money is not None and prices == [None, None]:
             run.emit(Notice("--budget-money never pauses this run: give --price-read and --price-written as well."))
 
     def take(self, generation: Generation, model: str) -> None:
@@ -201,8 +195,7 @@ class Budget:
         tokens = sum(map(sum, self._spent.values()))
         if settings.budget_tokens is not None and tokens >= settings.budget_tokens:
             return f"Paused after {tokens:,} tokens, of {settings.budget_tokens:,}: resume it with --budget-tokens."
-        endpoints = {"forward": settings.forward.endpoint, "backward": settings.backward.endpoint}
-        money = sum(price(endpoints[side], *taken) or 0.0 for side, taken in self._spent.items())
+        money = sum(price(self._endpoints[side], *taken) or 0.0 for side, taken in self._spent.items())
         if settings.budget_money is not None and money >= settings.budget_money:
             most = money_words(settings.budget_money)
             return f"Paused after {money_words(money)} of money, of {most}: resume it with --budget-money."
