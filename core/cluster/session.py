@@ -4,7 +4,6 @@ Ray itself is imported in this package only, and only when a cluster is named: i
 """
 
 import importlib.util
-import ipaddress
 import logging
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import task
+from rtc_inspector.core.models.chat_http import is_loopback
 from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.platform import usable_cores
 from rtc_inspector.core.settings import RunSettings
@@ -40,13 +40,7 @@ class Address:
 
     @property
     def loopback(self) -> bool:
-        """Return whether nothing that is sent leaves this machine."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host.strip("[]"))
 
 
 def read_address(text: str) -> Address:

@@ -176,16 +176,19 @@ class Line:
             raise HttpFailure(f"The server at {url} {what}: {reason}.", passing=True) from None
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether nothing that is sent to a host leaves this machine."""
+    with suppress(ValueError):
+        return host == "localhost" or ip_address(host).is_loopback
+    return False
+
+
 def _client(url: str) -> Client:
     import httpx2
 
     parts = urlsplit(url)
-    try:
-        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
-    except ValueError:
-        here = False
     # A company's proxy does not know this machine's own servers.
-    proxy = None if here or proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    proxy = None if is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
     proxy = f"http://{proxy}" if proxy and "://" not in proxy else proxy
     encrypted = any(str(each).startswith("https:") for each in (url, proxy))
     try:
