@@ -111,6 +111,7 @@ class Counters:
     """Counts of what was evaluated, for benchmarks: the reason behind the speed."""
 
     evaluated: int = 0  # tokens of prompts
+    padding: int = 0
     generated: int = 0
 
 
@@ -318,6 +319,7 @@ class Engine:
         if pad:
             self.native.forget(stream.number, len(stream.held))
         self.counters.evaluated += len(tokens)
+        self.counters.padding += pad
 
     def _step(self, tell: Tell) -> Iterator[Generation]:
         busy = self._streams.busy
@@ -333,6 +335,7 @@ class Engine:
             raise
         for number in idle:
             self.native.forget(number, len(self._streams.all[number].held))
+        self.counters.padding += len(idle)
         drawn = {}
         for i, row in enumerate(rows):
             stream = self._streams.all[row.stream]
