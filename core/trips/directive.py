@@ -48,7 +48,7 @@ class DirectiveTrip(DrawnTrip[Directive]):
     """
 
     stage = "reading directives"
-    available = None
+    available = None  # how many of a file's directives are left is not told
 
     def __init__(
         self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings

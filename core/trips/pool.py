@@ -103,6 +103,7 @@ class DrawnTrip(Trip, Generic[T]):
     none: str
     remedy: str
     holder: str
+    _dropped: Sequence[Item] = ()
 
     @abstractmethod
     def made(self, source: T) -> Item:
@@ -116,9 +117,9 @@ class DrawnTrip(Trip, Generic[T]):
 
         from rtc_inspector.core.source.edits import rank  # with git's library
 
-        self._dropped: list[Item] = []
+        self._dropped = dropped = list[Item]()
         keys = sorted(self.sources, key=lambda key: rank(seed, key))
-        return draw_items(keys, item_of, wanted, report, self.stage, self._dropped, self.workers)
+        return draw_items(keys, item_of, wanted, report, self.stage, dropped, self.workers)
 
     @property
     def available(self) -> int | None:
