@@ -221,9 +221,11 @@ class MainWindow(QMainWindow):
         self.starting.words_written.connect(
             lambda settings: self.queueing.start(self.project.root, self.inspection.database, settings)
         )
-        self.label_desk.blinded.connect(self.commands.hold_back)
-        self.label_desk.blinded.connect(lambda blind: self.setAcceptDrops(not blind))
-        self.label_desk.blinded.connect(self.searching.close)
+        # While an annotator is blind whatever tells the run must be out of sight and reach.
+        blinded = parts.labels.blind_changed
+        blinded.connect(self.commands.hold_back)
+        blinded.connect(lambda blind: self.setAcceptDrops(not blind))
+        blinded.connect(self.searching.close)
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
         self.run_lists.resume_asked.connect(self.resume_run)
         self.browsing.settled.connect(self.opening.go_on)

@@ -100,8 +100,9 @@ def test_modes_go_to_a_file_and_come_from_one(dialog: TaxonomyDialog, saved: lis
 
 def test_labels_of_a_retired_mode_keep_its_name(qapp: QApplication) -> None:
     taxonomy = read_taxonomy()
-    panel = LabelsPanel(taxonomy)
-    panel.set_names({"older": "From an older version"})
+    panel = LabelsPanel()
+    panel.set_taxonomy(taxonomy)
+    panel.names = {"older": "From an older version"}
     panel.set_taxonomy(Taxonomy(2, taxonomy.modes[1:]))
     assert [button.accessibleName() for button in panel.buttons][:2] == ["Line by line, key 2", "Plainly wrong, key 3"]
     assert panel._mode_name("older") == "From an older version"

@@ -26,7 +26,7 @@ from rtc_inspector.core.run.results import open_reader, open_store
 from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 from rtc_inspector.core.taxonomy import read_taxonomy
 from rtc_inspector.ui.labels.controls import MOST_LINES
-from rtc_inspector.ui.labels.queue import Asked, Labelled, QueueKind, make_queue
+from rtc_inspector.ui.labels.queue import Asked, QueueKind, Stock, make_queue
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.shell.bars import NoticeText, Offer
 from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
@@ -379,9 +379,9 @@ def test_a_label_outlives_kill_9_right_after_the_key(case: Filled) -> None:
 def test_a_queue_begins_at_the_first_sample_without_a_label() -> None:
     rows = [ReconstructionRow(n, n // 2, "fail" if n % 2 else "pass") for n in range(1, 9)]
     given = [LabelRow(1, 1, "Ann", "ambiguous", "", ""), LabelRow(2, 3, "Bob", "ambiguous", "", "")]
-    queue = make_queue(rows, Labelled(given), Asked(QueueKind.FAILURES, annotator="Ann"))
+    queue = make_queue(Stock(rows, given), Asked(QueueKind.FAILURES, annotator="Ann"))
     assert (queue.samples, queue.current, queue.done) == ([1, 3, 5, 7], 3, 1)
-    blind = make_queue(rows, Labelled(given), Asked(QueueKind.FAILURES, 5, 0, "Ann", blind=True))
+    blind = make_queue(Stock(rows, given), Asked(QueueKind.FAILURES, 5, 0, "Ann", blind=True))
     assert sorted(blind.samples) == [1, 3, 5, 7] and blind.samples != [1, 3, 5, 7]
 
 

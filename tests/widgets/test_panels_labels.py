@@ -20,7 +20,7 @@ from rtc_inspector.core.store.writer import Store
 from rtc_inspector.core.types import Form, LabelKind, TestResult
 from rtc_inspector.ui.labels.controls import ModeButton
 from rtc_inspector.ui.labels.panel import LabelsPanel
-from rtc_inspector.ui.labels.queue import LabelRequest, Pace
+from rtc_inspector.ui.labels.queue import LabelRequest, LabelSession
 from rtc_inspector.ui.style.theme import DARK
 
 
@@ -328,12 +328,11 @@ def test_without_a_sample_it_says_what_to_do(qapp: QApplication) -> None:
 
 def test_pace_leaves_breaks_out() -> None:
     now = [0.0]
-    pace = Pace(lambda: now[0])
+    session = LabelSession(lambda: now[0])
     for wait in (0, 10, 20, 1000, 15):
         now[0] += wait
-        pace.add()
-    assert pace.per_hour() == 240
-    assert pace.text() == "5 labelled · 240 an hour"
+        session.add(LabelRequest(1, 1, "other", ""), None, counts=True)
+    assert session.text == "5 labelled · 240 an hour"
 
 
 def adjudicate(desk: Desk) -> None:

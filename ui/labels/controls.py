@@ -179,8 +179,6 @@ class LabelQueueBar(QWidget):
     """Which samples are in turn, by what seed, how well annotators agree, and files."""
 
     changed = Signal()  # another queue is wanted
-    agreement_asked = Signal()  # how well annotators agree
-    modes_asked = Signal()  # to change the error modes
     export_asked = Signal(str)  # its ending
     import_asked = Signal()
 
@@ -196,8 +194,8 @@ class LabelQueueBar(QWidget):
             box.currentIndexChanged.connect(self.changed)
         for number in (self.seed, self.most):
             number.valueChanged.connect(self.changed)
-        self.agreement = button("Agreement", "How well annotators agree", self.agreement_asked.emit)
-        self.modes = button("Modes", "Add, rename, describe, reorder or retire error modes", self.modes_asked.emit)
+        self.agreement = button("Agreement", "How well annotators agree")
+        self.modes = button("Modes", "Add, rename, describe, reorder or retire error modes")
         self.files = self._files()
         self.scope.setToolTip("All runs of the project: with Blind, nobody can tell which model wrote what")
         asked = _together(self.kind, label("of", "muted"), self.scope)
@@ -206,10 +204,6 @@ class LabelQueueBar(QWidget):
         bar = Flow((asked, numbers, others, self.said), SPACE)  # in a narrow window it goes on in the next line
         bar.setContentsMargins(*BAR)
         self.setLayout(bar)
-
-    @property
-    def whole_project(self) -> bool:
-        return self.scope.currentIndex() == 1
 
     def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:
         """Put out of sight while blind what names runs and annotators, and the kinds of queue in `telling`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,14 +21,14 @@ from rtc_inspector.core.store.labels import (
     write_labels_csv,
     write_labels_jsonl,
 )
-from rtc_inspector.core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
+from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.syntax import around
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind, SourceFile, TestResult
 from rtc_inspector.ui.background.gateway import Scribe
-from rtc_inspector.ui.labels.controls import LabelQueueBar
+from rtc_inspector.ui.labels.controls import SCOPES, LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
-from rtc_inspector.ui.labels.queue import TELLING, Asked, Labelled, LabelQueue, LabelRequest, QueueKind, make_queue
+from rtc_inspector.ui.labels.queue import TELLING, Asked, LabelQueue, LabelRequest, QueueKind, Stock, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
 from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.fields import ask_where
@@ -64,19 +64,9 @@ class Desk:
     runs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Stock:
-    """What a queue is made of, as read; `names` of all error modes that were ever used."""
-
-    rows: Sequence[ReconstructionRow]
-    labelled: Labelled
-    names: Mapping[str, str]
-
-
 class Labelling(QObject):
     """Joins the labels panel, the database and the writer. Idle until the panel is first shown."""
 
-    blind_changed = Signal(bool)
     shown = Signal(int, int)  # item and sample whose turn it is
 
     def __init__(
@@ -103,7 +93,7 @@ class Labelling(QObject):
         panel.next_requested.connect(partial(self._step, 1))
         panel.previous_requested.connect(partial(self._step, -1))
         panel.sample_requested.connect(self.show_sample)
-        panel.named.connect(self._rename)
+        panel.named.connect(self.rename)
         panel.blind_changed.connect(self._set_blind)
         bar.changed.connect(self.rebuild)
         inspection.moved.connect(self._move)
@@ -134,7 +124,7 @@ class Labelling(QObject):
         if run is None or overview is None:
             return []
         same = [each.id for each in overview.runs if each.project_root == run.project_root]
-        return same if self._bar.whole_project else [run.id]
+        return same if self._bar.scope.currentText() == SCOPES[1] else [run.id]
 
     def rebuild(self) -> None:
         run, database = self._inspection.run, self._inspection.database
@@ -155,7 +145,9 @@ class Labelling(QObject):
 
     def rename(self, name: str) -> None:
         self._panel.set_name(name)
-        self._rename(name)
+        if name != self._remembered.annotator:
+            self._remembered.annotator = name
+            self.rebuild()
 
     def show_sample(self, sample_id: int) -> None:
         self._queue.go_to(sample_id)
@@ -182,7 +174,7 @@ class Labelling(QObject):
             return
         panel, bar, shown = self._panel, self._bar, self._queue.current
         asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), panel.name, panel.blind.isChecked())
-        before, self._queue = self._queue.samples, make_queue(stock.rows, stock.labelled, asked)
+        before, self._queue = self._queue.samples, make_queue(stock, asked)
         if not anew and shown is not None:
             # Of more samples others would be drawn: what was in turn stays so, and what came since stands behind it.
             earlier = set(before)
@@ -192,8 +184,8 @@ class Labelling(QObject):
             self._queue.go_to(shown)
         else:
             self._ready = {}
-        panel.set_names(stock.names)
-        given = (*stock.labelled.labels, *stock.labelled.decisions)
+        panel.names = stock.names
+        given = (*stock.labels, *stock.decisions)
         panel.side.suggest(sorted({label.annotator for label in given if label.annotator}))
         panel.offer_clean(asked.kind is not QueueKind.FAILURES)
         panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
@@ -275,15 +267,9 @@ class Labelling(QObject):
                 self._present(subject)
         self._say()
 
-    def _rename(self, name: str) -> None:
-        if name != self._remembered.annotator:
-            self._remembered.annotator = name
-            self.rebuild()
-
     def _set_blind(self, blind: bool) -> None:
         self._bar.set_blind(blind, TELLING, QueueKind.RANDOM)
         self.rebuild()
-        self.blind_changed.emit(blind)
 
 
 _NOTHING = {
@@ -299,7 +285,7 @@ def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
     rows = [row for run_id in runs for row in reader.reconstructions(run_id)]
     labels = [label for run_id in runs for label in reader.current_labels(run_id)]
     decisions = [label for run_id in runs for label in reader.adjudications(run_id)]
-    return Stock(rows, Labelled(labels, decisions), mode_names(reader))
+    return Stock(rows, labels, decisions, mode_names(reader))
 
 
 def _read_subjects(wanted: Sequence[int], files: Sequence[SourceFile], reader: Reader) -> list[Subject]:

@@ -120,7 +120,7 @@ HISTORY_LINES = 6  # entries of the history that are shown
 
 
 class LabelsPanel(QWidget):
-    """One sample and the modes to choose from. It writes nothing: it asks."""
+    """One sample and the modes to choose from; empty until `set_sample`. It writes nothing: it asks."""
 
     label_requested = Signal(object)  # a LabelRequest: an empty mode takes a label back
     next_requested = Signal()  # of the queue
@@ -129,8 +129,7 @@ class LabelsPanel(QWidget):
     blind_changed = Signal(bool)  # whether to hide the run elsewhere too
     named = Signal(str)  # who labels from now on
 
-    def __init__(self, taxonomy: Taxonomy | None = None) -> None:
-        """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
+    def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName("Labels")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -140,7 +139,7 @@ class LabelsPanel(QWidget):
         self._task = ""
         self._session = LabelSession()
         self._context: Callable[..., None] | None = None
-        self._names: Mapping[str, str] = {}
+        self.names: Mapping[str, str] = {}  # of error modes that were ever used, by id
         self._slots: dict[int, ErrorMode] = {}
         self.held = False  # no label is taken while the next sample is on its way: it would go to the wrong one
         self.adjudicating = False
@@ -188,7 +187,7 @@ class LabelsPanel(QWidget):
         self._body = QWidget()
         column(self.bar, self.side.unconfirmed, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)
-        self.set_taxonomy(taxonomy or read_taxonomy())
+        self.set_taxonomy(read_taxonomy())
         self.set_sample(None, [])
 
     @property
@@ -229,9 +228,6 @@ class LabelsPanel(QWidget):
         if clean != self._clean:
             self._clean = clean
             self.set_taxonomy(self.taxonomy)
-
-    def set_names(self, names: Mapping[str, str]) -> None:
-        self._names = names
 
     # ---- what is on show
 
@@ -437,7 +433,7 @@ class LabelsPanel(QWidget):
 
     def _mode_name(self, mode: str) -> str:
         own = {each.id: each.name for each in self.taxonomy.modes}
-        return named(mode, {**self._names, **own})
+        return named(mode, {**self.names, **own})
 
     def _set_blind(self, on: bool) -> None:
         if self._sample is not None:

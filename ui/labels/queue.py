@@ -1,9 +1,10 @@
 """Which samples are labelled and in what order; what was given since one began, to be undone, and how fast."""
 
+import math
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -36,11 +37,13 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """The labels of the runs that a queue is made of, and the decisions between them, as they hold."""
+class Stock:
+    """What a queue is made of, as read: samples, the labels of them and the decisions between these, as they hold."""
 
+    rows: Sequence[ReconstructionRow]
     labels: Sequence[LabelRow] = ()
     decisions: Sequence[LabelRow] = ()
+    names: Mapping[str, str] = field(default_factory=dict)  # of all error modes that were ever used, by id
 
 
 @dataclass
@@ -75,17 +78,17 @@ class LabelQueue:
         self.at = self.samples.index(sample_id)
 
 
-def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Asked) -> LabelQueue:
+def make_queue(stock: Stock, asked: Asked) -> LabelQueue:
     """Return the queue that was asked for: the same seed and size give every annotator the same samples."""
-    disputed = disputed_samples(labelled.labels) if asked.kind in DISPUTED else set()
-    samples = [row.sample_id for row in rows if _wanted(row, asked.kind, disputed)]
+    disputed = disputed_samples(stock.labels) if asked.kind in DISPUTED else set()
+    samples = [row.sample_id for row in stock.rows if _wanted(row, asked.kind, disputed)]
     if asked.blind or asked.kind is QueueKind.RANDOM:
         # A generator of its own: the module's is shared, and whoever draws from it would change the order.
         random.Random(asked.seed).shuffle(samples)
     own = (
-        {label.sample_id for label in labelled.decisions if label.mode}
+        {label.sample_id for label in stock.decisions if label.mode}
         if asked.kind is QueueKind.ADJUDICATION
-        else {label.sample_id for label in labelled.labels if label.annotator == asked.annotator and label.mode}
+        else {label.sample_id for label in stock.labels if label.annotator == asked.annotator and label.mode}
     )
     samples = samples[: asked.size or None]
     return LabelQueue(samples, own, next((at for at, sample in enumerate(samples) if sample not in own), 0))
@@ -114,35 +117,6 @@ WINDOW = 20  # labels the pace is taken over
 PAUSE = 120.0  # seconds between two labels that count as a break and are left out
 
 
-class Pace:
-    """Counts labels given in this session."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._gaps: deque[float] = deque(maxlen=WINDOW)
-        self._last: float | None = None
-        self.count = 0
-
-    def add(self) -> None:
-        now = self._clock()
-        if self._last is not None and now - self._last <= PAUSE:
-            self._gaps.append(now - self._last)
-        self._last = now
-        self.count += 1
-
-    def take_back(self) -> None:
-        self.count = max(0, self.count - 1)
-
-    def per_hour(self) -> int | None:
-        """Return the number of labels an hour over the last ones; None before there are three."""
-        total = sum(self._gaps)
-        return round(3600 * len(self._gaps) / total) if len(self._gaps) >= 2 and total > 0 else None
-
-    def text(self) -> str:
-        rate = self.per_hour()
-        return f"{self.count} labelled" + (f" · {rate} an hour" if rate is not None else "")
-
-
 @dataclass(frozen=True, slots=True)
 class LabelRequest:
     """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it.
@@ -157,16 +131,19 @@ class LabelRequest:
 
 
 class LabelSession:
-    """The labels that one annotator gave on the samples of one queue, the last one first to be undone."""
+    """The labels that one annotator gave on the samples of one queue, the last one first to be undone, and how fast."""
 
-    def __init__(self) -> None:
-        self._before: list[tuple[LabelRequest, bool]] = []  # with whether the pace counts what came after
-        self._pace = Pace()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._progress = ""
+        self.forget()
 
     @property
     def text(self) -> str:
-        return self._progress + self._pace.text()
+        """Return how far the queue is, how many labels were given and, from the third on, how many an hour."""
+        count, total = sum(counts for _, counts in self._before), sum(self._gaps)
+        rate = f" · {3600 * len(self._gaps) / total:.0f} an hour" if len(self._gaps) >= 2 and total > 0 else ""
+        return f"{self._progress}{count} labelled{rate}"
 
     def set_progress(self, done: int, total: int) -> None:
         self._progress = f"{done:,} of {total:,} · "
@@ -175,19 +152,17 @@ class LabelSession:
         before = replace(given, mode=own.mode if own else "", note=own.note if own else "")
         self._before.append((before, counts))
         if counts:
-            self._pace.add()
+            last, self._last = self._last, self._clock()
+            if self._last - last <= PAUSE:
+                self._gaps.append(self._last - last)
 
     def take_back(self) -> LabelRequest | None:
-        if not self._before:
-            return None
-        before, counted = self._before.pop()
-        if counted:
-            self._pace.take_back()
-        return before
+        return self._before.pop()[0] if self._before else None
 
     def forget(self) -> None:
-        self._before.clear()
-        self._pace = Pace()
+        self._before: list[tuple[LabelRequest, bool]] = []  # with whether what came after counts as a label given
+        self._gaps: deque[float] = deque(maxlen=WINDOW)
+        self._last = -math.inf
 
     def __bool__(self) -> bool:
         return bool(self._before)

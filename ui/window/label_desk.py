@@ -32,7 +32,6 @@ class LabelDesk(QObject):
     """Joins the desk of one window."""
 
     sample_shown = Signal(int, int)  # item and sample that are labelled, to be shown in their place
-    blinded = Signal(bool)  # whether whatever tells the run must be out of sight and reach
 
     def __init__(
         self,
@@ -50,15 +49,15 @@ class LabelDesk(QObject):
         self._wanted: tuple[int, int] | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._show_with_it)
-        labelling.blind_changed.connect(self._set_blind)
+        parts.labels.blind_changed.connect(self._set_blind)
         labelling.shown.connect(self._follow)
         parts.tabs.currentChanged.connect(self._begin)
         parts.tabs.tabBarClicked.connect(self._take_keys)
         parts.labels.large.toggled.connect(self._set_large)
         parts.queue.export_asked.connect(files.ask_export)
         parts.queue.import_asked.connect(files.ask_import)
-        parts.queue.agreement_asked.connect(self.show_agreement)
-        parts.queue.modes_asked.connect(self.ask_modes)
+        parts.queue.agreement.clicked.connect(self.show_agreement)
+        parts.queue.modes.clicked.connect(self.ask_modes)
         files.imported.connect(labelling.rebuild)
         try:
             parts.labels.set_taxonomy(self._file.read())
@@ -154,7 +153,6 @@ class LabelDesk(QObject):
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_blind(self, blind: bool) -> None:
-        self.blinded.emit(blind)
         self._parts.show_labels_alone(blind)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
