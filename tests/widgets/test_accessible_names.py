@@ -36,7 +36,7 @@ from rtc_inspector.core.taxonomy import read_taxonomy
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.run.lists import RunsDialog
 from rtc_inspector.ui.run.own_runs import QueueDialog
-from rtc_inspector.ui.run.starting import WordsDialog, Written
+from rtc_inspector.ui.run.starting import WordsDialog
 from rtc_inspector.ui.shell.label_dialogs import AgreementDialog, TaxonomyDialog
 from rtc_inspector.ui.shell.model_dialogs import DownloadDialog, EndpointDialog
 from rtc_inspector.ui.shell.remembered import Remembered
@@ -67,7 +67,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     SearchDialog: lambda window: SearchDialog(window.gateway, lambda: (), window),
     TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
     SettingsDialog: lambda window: SettingsDialog(window.preferences, window.remembered, "auto", 9),
-    WordsDialog: lambda window: WordsDialog(Written(), window),
+    WordsDialog: lambda window: WordsDialog(("", "", ""), window),
 }
 
 

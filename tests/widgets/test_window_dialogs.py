@@ -221,7 +221,7 @@ def test_runs_deleted_earlier_can_be_brought_back(qapp: QApplication, tmp_path: 
 
 
 def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
-    first = find_models([]).choices[0]
+    first = find_models([])[0][0]
     assert first.value == "" and first.usable
     assert "llama" in first.tip and str(bundled_model()) in first.tip
 
@@ -229,7 +229,7 @@ def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
 def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(bundled_model().read_bytes()[:5000])
-    choices = find_models([path]).choices
+    choices = find_models([path])[0]
     broken = next(choice for choice in choices if choice.value == str(path))
     assert not broken.usable
     box = ChoiceBox("Model")
@@ -241,7 +241,7 @@ def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_p
 
 def test_a_model_on_a_disk_that_is_away_is_greyed_not_forgotten(tmp_path: Path) -> None:
     away = tmp_path / "stick" / "model.gguf"
-    choice = next(choice for choice in find_models([away]).choices if choice.value == str(away))
+    choice = next(choice for choice in find_models([away])[0] if choice.value == str(away))
     assert not choice.usable
     assert "cannot be reached" in choice.tip
 

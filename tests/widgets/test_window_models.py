@@ -108,16 +108,16 @@ def test_a_server_is_offered_for_both_passes(qapp: QApplication, gateway: Gatewa
 
 def test_a_chosen_folder_is_looked_through_and_not_forgotten(tmp_path: Path) -> None:
     write_gguf(tmp_path / "stick" / "deep" / "tiny.gguf")
-    names = [choice.label for choice in find_models([tmp_path / "stick"]).choices]
+    names = [choice.label for choice in find_models([tmp_path / "stick"])[0]]
     assert "tiny" in names
     (tmp_path / "stick").rename(tmp_path / "away")
-    (choice,) = (c for c in find_models([tmp_path / "stick"]).choices if c.value == str(tmp_path / "stick"))
+    (choice,) = (c for c in find_models([tmp_path / "stick"])[0] if c.value == str(tmp_path / "stick"))
     assert not choice.usable and "cannot be reached" in choice.tip
 
 
 def test_a_model_s_details_say_how_it_does_when_asked_or_that_nobody_knows(tmp_path: Path) -> None:
     write_gguf(tmp_path / "unknown.gguf")
-    tips = {choice.label: choice.tip for choice in find_models([tmp_path]).choices}
+    tips = {choice.label: choice.tip for choice in find_models([tmp_path])[0]}
     known = next(tip for label, tip in tips.items() if "(bundled)" in label)
     assert "calibrated: code 7/12, chat 1/12" in known.splitlines()
     assert any(line.startswith("not calibrated: asked in the style") for line in tips["unknown"].splitlines())

@@ -22,7 +22,7 @@ from rtc_inspector.resources import path as resource
 from rtc_inspector.ui.main_window import MainWindow
 from rtc_inspector.ui.presenters import presenter, trace
 from rtc_inspector.ui.project.regions import FILE, LINE
-from rtc_inspector.ui.run.starting import WordsDialog, Written
+from rtc_inspector.ui.run.starting import WordsDialog
 from rtc_inspector.ui.shell.remembered import Remembered
 
 
@@ -38,7 +38,7 @@ def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
 
 
 def test_the_dialog_takes_words_and_says_what_cannot_be_used(qapp: QApplication) -> None:
-    dialog = WordsDialog(Written("Add them.", "add them"))
+    dialog = WordsDialog(("Add them.", "add them", ""))
     assert dialog.windowTitle() == "Write a directive"
     dialog.words.clear()
     assert not dialog.run.isEnabled()
@@ -52,7 +52,7 @@ def test_the_dialog_takes_words_and_says_what_cannot_be_used(qapp: QApplication)
     dialog.tests.setPlainText("assert add(1, 2) == 3")
     dialog.run.click()
     assert dialog.result() == QDialog.DialogCode.Accepted
-    assert dialog.written == Written("Add them.", "def add(a, b):", "assert add(1, 2) == 3")
+    assert dialog.written == ("Add them.", "def add(a, b):", "assert add(1, 2) == 3")
     dialog.deleteLater()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,16 +61,11 @@ def model_choice(entry: GgufEntry) -> Choice:
     return Choice(label, value, "\n".join(filter(None, lines)), usable=not entry.problem)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The models that were found: entries for the model boxes, and headers by the entries' values."""
+def find_models(extra: Sequence[Path]) -> tuple[list[Choice], Headers]:
+    """Return every model on this machine as an entry for the model boxes, and headers by the entries' values.
 
-    choices: list[Choice]
-    headers: Headers
-
-
-def find_models(extra: Sequence[Path]) -> Found:
-    """Return every model on this machine: the bundled one first, then those the user named, then the others."""
+    The bundled one comes first, then those the user named, then the others.
+    """
     from rtc_inspector.core.models.discovery import discover  # in the background, after the window stands
 
     entries = discover(tuple(dict.fromkeys(extra)))
@@ -79,7 +74,7 @@ def find_models(extra: Sequence[Path]) -> Found:
     choices = [model_choice(entry) for entry in entries]
     pairs = zip(choices, entries, strict=True)
     headers = {choice.value or BUNDLED: entry.header for choice, entry in pairs if entry.header is not None}
-    return Found(choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices], headers)
+    return choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices], headers
 
 
 def check_file(path: Path) -> None:
@@ -171,8 +166,8 @@ class ModelList(QObject):
         dialog.served_asked.connect(ask)
         dialog.finished.connect(lambda _: left.set())
 
-    def _take(self, found: Found) -> None:
-        self._choices, self.headers = found.choices, found.headers
+    def _take(self, found: tuple[list[Choice], Headers]) -> None:
+        self._choices, self.headers = found
         self._show()
         self._warn()
 

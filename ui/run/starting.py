@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -36,13 +35,7 @@ LINES = 4  # height of what is written, and of the tests
 WIDE = 620
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """An item in words; `header` and `tests` may be empty."""
-
-    words: str = ""
-    header: str = ""
-    tests: str = ""
+Written = tuple[str, str, str]  # words, the head of the function and tests; the last two may be empty
 
 
 class WordsDialog(QDialog):
@@ -53,12 +46,13 @@ class WordsDialog(QDialog):
         kind = next(kind for kind in TASKS.values() if kind.source.words)
         self._taker = kind.source.words
         self.setWindowTitle(f"Write {article(kind.noun)}")
+        words, header, tests = known
         hint = "What the function is to do, e.g. Return the second largest of the numbers."
-        self.words = QPlainTextEdit(known.words, placeholderText=hint, tabChangesFocus=True)
+        self.words = QPlainTextEdit(words, placeholderText=hint, tabChangesFocus=True)
         hint = "assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)"
-        self.tests = QPlainTextEdit(known.tests, placeholderText=hint, tabChangesFocus=True)
+        self.tests = QPlainTextEdit(tests, placeholderText=hint, tabChangesFocus=True)
         hint = "def second_largest(numbers):   (without one the model chooses)"
-        self.header = field("Head of the function", hint, known.header)
+        self.header = field("Head of the function", hint, header)
         self.problem = label(role="bad", wrap=True)
         standard = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
@@ -84,7 +78,7 @@ class WordsDialog(QDialog):
 
     @property
     def written(self) -> Written:
-        return Written(self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip())
+        return self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip()
 
     def _offer(self) -> None:
         self.run.setEnabled(bool(self.words.toPlainText().strip()))
@@ -92,7 +86,7 @@ class WordsDialog(QDialog):
     def _accept(self) -> None:
         try:
             # Tried at once: what no run could use is said while the words still stand there.
-            resolve_name(self._taker)(*astuple(self.written))
+            resolve_name(self._taker)(*self.written)
         except InspectorError as error:
             self.problem.setText(error_words(error))
             self.problem.show()
@@ -120,7 +114,7 @@ class Starting(QObject):
         self._paces: Sequence[PaceRow] = ()
         self._trials: list[PaceRow] = []
         self._measuring = False
-        self._written = Written()
+        self._written: Written = ("", "", "")
         control.progressed.connect(self._tell_progress)
         control.coordinator.answered.connect(self._take_pace)
         control.coordinator.failed.connect(self._fail)
@@ -160,7 +154,7 @@ class Starting(QObject):
         dialog = WordsDialog(self._written, self._window)
         if show_modal(dialog):
             self._written = dialog.written
-            self.words_written.emit(for_words(self._control.settings, *astuple(dialog.written)))
+            self.words_written.emit(for_words(self._control.settings, *dialog.written))
 
     # ---- how fast it would go
 

@@ -7,18 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -39,29 +28,26 @@ from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.style.controls import FilterField, called, column, label
 from rtc_inspector.ui.style.fonts import fixed_font, open_at
 from rtc_inspector.ui.style.icons import icon
+from rtc_inspector.ui.style.tables import Index, ListedRows
 from rtc_inspector.ui.style.theme import SPACE, current_theme
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
 ENTRY = Qt.ItemDataRole.UserRole
 BETWEEN, MARK = 16, 3  # pixels between the two parts, and of the bar that marks the chosen row
 
 
-class Found(QAbstractListModel):
+class Found(ListedRows):
     """A model of what was found, an entry a row; `words` says the text of one."""
+
+    heads = ("",)
 
     def __init__(self, words: Callable[[Any], str], parent: QObject) -> None:
         super().__init__(parent)
         self._words = words
-        self.shown: Sequence[Any] = ()
 
     def show(self, found: Sequence[Any]) -> None:
         self.beginResetModel()
         self.shown = found
         self.endResetModel()
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        return 0 if parent.isValid() else len(self.shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry = self.shown[index.row()]
@@ -208,7 +194,7 @@ class SearchField(QLineEdit):
         self.popup.setVisible(count > 0)
         if not count:
             return
-        self.list.setCurrentIndex(self._model.index(0))
+        self.list.setCurrentIndex(self._model.index(0, 0))
         width = max(self.width(), 440)
         self.popup.resize(width, count * FoundRow.height + SPACE + 2)
         corner = self.mapToGlobal(QPoint(self.width() - width, self.height() + 4))
@@ -391,7 +377,7 @@ class SearchDialog(QDialog):
 
     def _show(self, hits: Hits) -> None:
         self.found.show(hits.found)
-        self.list.setCurrentIndex(self.found.index(0))
+        self.list.setCurrentIndex(self.found.index(0, 0))
         count, files = len(hits.found), hits.files
         more = "More than " if hits.more else ""
         where = f"{more}{counted(count, 'place')} in {counted(files, 'file')}"
