@@ -77,7 +77,7 @@ def test_files_that_were_written_for_a_run_go_by_the_names_that_people_know(qapp
     dialog = SearchDialog(gateway, lambda: files, owner, {"problems/c_0006.py": "Pocket/6"}.__getitem__)
     dialog.enter("total")
     wait_until(lambda: dialog.found.rowCount())
-    shown = dialog.found.index(0)
+    shown = dialog.found.index(0, 0)
     assert shown.data().startswith("Pocket/6:1 ") and dialog._row.detail(dialog.found.shown[0]) == "Pocket/6:1"
     dialog.close()
     assert gateway.close()

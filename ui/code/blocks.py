@@ -20,13 +20,6 @@ _BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\u
 """Characters that Qt would turn into line breaks or keeps for itself."""
 
 
-class Position(NamedTuple):
-    """A position in the editor."""
-
-    line: int
-    column: int
-
-
 class SourceText:
     """One file's text with its line table."""
 
@@ -42,17 +35,18 @@ class SourceText:
     def shown(self) -> str:
         return NEWLINE.sub("\n", self.text).translate(_BREAKS_FOR_QT)
 
-    def position(self, offset: int) -> Position:
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of a character of the text."""
         # The last line that starts at or before the offset.
         line = bisect_right(self._starts, min(max(offset, 0), len(self.text))) - 1
-        return Position(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))
+        return line, units(self.text[self._starts[line] : min(offset, self._ends[line])])
 
-    def offset(self, position: Position) -> int:
-        line = self.line(position.line)
+    def offset(self, number: int, column: int) -> int:
+        line = self.line(number)
         if line.isascii():
-            return self._starts[position.line] + min(position.column, len(line))
-        kept = line.encode("utf-16-le", "surrogatepass")[: position.column * 2]
-        return self._starts[position.line] + len(kept.decode("utf-16-le", "ignore"))
+            return self._starts[number] + min(column, len(line))
+        kept = line.encode("utf-16-le", "surrogatepass")[: column * 2]
+        return self._starts[number] + len(kept.decode("utf-16-le", "ignore"))
 
 
 def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
@@ -122,14 +116,14 @@ def place(items: Iterable[ItemRow], source: SourceText) -> PlacedBlocks:
 
 
 def _block(item: ItemRow, at: int, source: SourceText) -> Block:
-    start, end = source.position(at), source.position(at + max(len(item.text) - 1, 0))
-    last = end.line if presenter(item).past else start.line  # an edit may begin deeper than it goes on
-    lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
+    (start, _), (end, _) = source.position(at), source.position(at + max(len(item.text) - 1, 0))
+    last = end if presenter(item).past else start  # an edit may begin deeper than it goes on
+    lines = [line for number in range(start, last + 1) if (line := source.line(number)).strip()]
     indent = min(map(indent_of, lines), default=0)
     figure = "" if item.headline is None else number(item.headline)
     tag = item.tally or figure or item.state.replace("waiting", "")
     tag = f"by hand {tag}".rstrip() if item.extra else tag
-    return Block(item, start.line, end.line, indent, region_state(item), tag, at != item.start)
+    return Block(item, start, end, indent, region_state(item), tag, at != item.start)
 
 
 def indent_of(line: str) -> int:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.types import Item, Region, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import OpenFile, Position, SourceText
+from rtc_inspector.ui.code.blocks import OpenFile, SourceText
 from rtc_inspector.ui.code.editor import CodeEditor
 from rtc_inspector.ui.style.controls import BAR, button, label, on_ground
 from rtc_inspector.ui.style.region_state import state_words
@@ -25,9 +25,6 @@ PROBE_TIP = "Run the whole round trip on these statements now, beside the run's 
 class ProbeBar(QWidget):
     """Says what a selection comes to, and offers to try the region on show; hidden while nothing is selected."""
 
-    check_asked = Signal()
-    probe_asked = Signal()
-
     def __init__(self) -> None:
         super().__init__()
         on_ground(self, "status")
@@ -35,8 +32,8 @@ class ProbeBar(QWidget):
         self.place, self.said = label(role="heading"), label(role="muted", wrap=True, selectable=True)
         self.said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self.said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.check = button("Check tests  F6", CHECK_TIP, self.check_asked.emit, flat=False)
-        self.probe = button("Round trip  F7", PROBE_TIP, self.probe_asked.emit, flat=False)
+        self.check = button("Check tests  F6", CHECK_TIP, flat=False)
+        self.probe = button("Round trip  F7", PROBE_TIP, flat=False)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(*BAR)
         self._grid.setSpacing(SPACE)
@@ -90,8 +87,8 @@ class Selecting(QObject):
         self._rest.timeout.connect(self._look)
         editor.selectionChanged.connect(self._begin_rest)
         editor.cursorPositionChanged.connect(self._leave_line)
-        bar.check_asked.connect(self.check)
-        bar.probe_asked.connect(self.probe)
+        bar.check.clicked.connect(self.check)
+        bar.probe.clicked.connect(self.probe)
 
     def check(self) -> None:
         self._act(partial(self._ask, "Asking the tests…", self.check_asked))
@@ -161,7 +158,7 @@ class Selecting(QObject):
 
     def _offset(self, position: int, text: SourceText) -> int:
         block = self._editor.document().findBlock(position)
-        return text.offset(Position(block.blockNumber(), position - block.position()))
+        return text.offset(block.blockNumber(), position - block.position())
 
     def _take(self, answer: Region | str) -> None:
         self._looking = False

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from rtc_inspector.core.kinds import counted
 from rtc_inspector.core.types import SourceFile
 from rtc_inspector.ui.background.gateway import Gateway
-from rtc_inspector.ui.code.blocks import Position, SourceText
+from rtc_inspector.ui.code.blocks import SourceText
 from rtc_inspector.ui.diff.lines import units
 from rtc_inspector.ui.style.controls import FilterField, called, column, label
 from rtc_inspector.ui.style.fonts import fixed_font, open_at
@@ -269,13 +269,13 @@ def _in_file(file: SourceFile, words: str, fold: bool) -> Iterator[Hit]:
 
 def _hit(path: str, source: SourceText, at: int, size: int) -> Hit:
     place = source.position(at)
-    line = source.line(place.line)
-    before = at - source.offset(Position(place.line, 0))
+    line = source.line(place[0])
+    before = at - source.offset(place[0], 0)
     lead = len(line) - len(line.lstrip())
     cut = max(lead, before - ROOM // 2) if before >= lead else 0
     shown = line[cut : cut + ROOM]
     length = units(source.text[at : at + size])
-    return Hit(path, place.line, place.column, length, shown, before - cut, size)
+    return Hit(path, *place, length, shown, before - cut, size)
 
 
 class _HitRow(FoundRow):
