@@ -61,7 +61,6 @@ DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
 TITLE_BAR = 40  # pixels left to a window manager's frame on a screen as small as the window wants to be
 DEMO_OFFER, CAUTION = "demo", "caution"
 """Key of an offer about the demo alone, and topic of a notice about the database that is open."""
-MODEL = "model"  # topic of the notice that a chosen model cannot be used
 
 
 class MainWindow(QMainWindow):
@@ -96,7 +95,7 @@ class MainWindow(QMainWindow):
             lambda: self.project.codebase.files if self.project.codebase is not None else (),
         )  # fmt: skip
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
-        self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
+        self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar, self.parts.notices)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, self.reporting)
         self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
@@ -255,12 +254,6 @@ class MainWindow(QMainWindow):
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(lambda _: self._name_window())
         self.project.opened.connect(self._note_project)
-        self.models.problem_found.connect(
-            lambda words: self.parts.notices.say(
-                NoticeText(words, "Choose another model.", bad=True, topic=MODEL, everywhere=True)
-            )
-        )
-        self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
         self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
         self.welcome.project_chosen.connect(self.open_project)
         self.welcome.demo.clicked.connect(lambda: self.start_demo())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from factories import fill_store
 from PySide6.QtTest import QTest
@@ -14,6 +15,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.store.writer import Store
+
+if TYPE_CHECKING:
+    from rtc_inspector.ui.figures.view import FiguresView
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ def stored_run(folder: Path, items: int = 24, seed: int = 5) -> Iterator[StoredR
         yield StoredRun(reader, reader.run(run_id), tuple(reader.items(run_id)))
     finally:
         reader.close()
+
+
+def show_figure(views: FiguresView, name: str) -> None:
+    """Choose one of several figures by its name."""
+    views.choose([figure.name for figure in views.figures].index(name))
 
 
 def shown(widget: QWidget, width: int = 900, height: int = 400) -> QWidget:

@@ -10,6 +10,7 @@ from factories import fill_store
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from stored_run import show_figure
 from themes import light
 from waiting import wait_until
 
@@ -60,7 +61,7 @@ def test_samples_are_scored_on_the_page_and_lead_back_to_the_code(window: MainWi
     assert unscored(database) == 0
     assert "tells pass from fail with AUC" in page.finding.text()
     assert {"spreads", "distribution", "agreement", "auc", "scatter"} <= {each.name for each in page.drawings.figures}
-    page.tables.show_named("high-and-fail")
+    show_figure(page.tables, "high-and-fail")
     table = page.tables.view.figure
     assert isinstance(table, Table)
     link = table.rows[0].links[0]
@@ -76,7 +77,7 @@ def test_another_metric_is_drawn_when_it_is_chosen(window: MainWindow) -> None:
     wait_until(lambda: page.score_button.isVisible())
     page.score_button.click()
     wait_until(lambda: page.drawings.figures and not page.score_button.isVisible(), seconds=60)
-    page.drawings.show_named("distribution")
+    show_figure(page.drawings, "distribution")
     page.drawings.chosen.emit("metric", "chrf")
     wait_until(lambda: page.drawings.view.figure is not None and page.drawings.view.figure.title.endswith("of chrF"))
     QTest.keyClick(page, Qt.Key.Key_Escape)

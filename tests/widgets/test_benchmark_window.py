@@ -11,6 +11,7 @@ from factories import fill_store, model_info, suite
 from notebooks import notebook
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
+from stored_run import show_figure
 from themes import light
 from waiting import wait_until
 
@@ -162,7 +163,7 @@ def test_figures_follow_runs_that_somebody_else_carries_out(window: MainWindow, 
         tab = window.parts.run.drawings
         finish_item(store, second, 1, 0.0, 1.0)
         wait_until(lambda: "ranking" in [each.name for each in tab.figures if isinstance(each, Scatter)], PATIENCE)
-        tab.show_named("ranking")
+        show_figure(tab, "ranking")
         assert places(tab) == [(0.0, 1.0)], "of the newest run"
         finish_item(store, second, 2, 1.0, 0.0)
         wait_until(lambda: places(tab) == [(0.5, 0.5)], PATIENCE)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
+from stored_run import show_figure
 from themes import light, wear
 from waiting import wait_until
 
@@ -256,7 +257,7 @@ def test_a_mark_of_a_chart_leads_to_its_sample(window: MainWindow) -> None:
     window.parts.tabs.setCurrentWidget(window.parts.run)
     panel = window.parts.run
     wait_until(lambda: any(figure.name == "metric" for figure in panel.drawings.figures))
-    panel.drawings.show_named("metric")
+    show_figure(panel.drawings, "metric")
     link = panel.drawings.view.plot.shapes[0].mark.links[-1]
     assert link.item is not None and link.sample is not None
     wait_until(lambda: window.inspection.knows(link.item or 0))

@@ -11,6 +11,7 @@ from edit_runs import StoredEdits, history, store_edits
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
+from stored_run import show_figure
 from themes import light
 from waiting import wait_until
 
@@ -155,11 +156,11 @@ def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredE
     panel = window.parts.run
     window.parts.tabs.setCurrentWidget(panel)
     wait_until(lambda: any(figure.name == "facets" for figure in panel.drawings.figures))
-    panel.drawings.show_named("facets")
+    show_figure(panel.drawings, "facets")
     rows = [line.split(",") for line in panel.drawings.view.csv().splitlines()]
     assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
     assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
-    panel.drawings.show_named("scores")
+    show_figure(panel.drawings, "scores")
     assert "BLEU to people's words" in panel.drawings.view.csv()
     window.parts.tabs.setCurrentWidget(window.parts.metrics)
     window.browsing.choose(case.items()[0].id)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
-from stored_run import StoredRun, shown, stored_run
+from stored_run import StoredRun, show_figure, shown, stored_run
 from themes import wear
 
 from rtc_inspector.core.analyses import scores
@@ -307,7 +307,7 @@ def test_one_key_or_a_double_click_shows_a_figure_over_the_whole_window_and_back
 
     panel.set_figures(figures)
     for views, name in ((panel.drawings, "running"), (panel.tables, "files")):
-        views.show_named(name)
+        show_figure(views, name)
         before = views.view.size()
         turn(views)
         page = views.view.window()
@@ -327,7 +327,7 @@ def test_a_double_click_beside_the_marks_of_a_drawing_enlarges_it_once(
     qapp: QApplication, panel: RunPanel, figures: list[Figure]
 ) -> None:
     panel.set_figures(figures)
-    panel.drawings.show_named("running")
+    show_figure(panel.drawings, "running")
     plot = panel.drawings.view.plot
     qapp.processEvents()
     for enlarged in (True, False):
@@ -351,8 +351,8 @@ def test_symbols_are_explained(view: FigureView) -> None:
 
 def test_the_figure_looked_at_stays_while_the_run_goes_on(panel: RunPanel, figures: list[Figure]) -> None:
     panel.set_figures(figures)
-    panel.drawings.show_named("spread")
-    panel.tables.show_named("files")
+    show_figure(panel.drawings, "spread")
+    show_figure(panel.tables, "files")
     panel.set_figures([*figures[1:], figures[0]])
     assert panel.drawings.view.figure == named(figures, "spread")
     assert panel.tables.view.figure == named(figures, "files")
@@ -395,7 +395,7 @@ def test_tables_of_a_run_have_the_whole_width_of_a_usual_window(
     tables = [figure for figure in figures if isinstance(figure, Table)]
     assert {"scores", "files", "metrics"} <= {figure.name for figure in tables}
     for figure in tables:
-        view.show_named(figure.name)
+        show_figure(view, figure.name)
         for shown_width in (width, 2 * width // 3, width):
             panel.resize(shown_width, 320)
             QApplication.processEvents()
@@ -424,30 +424,30 @@ def test_figures_are_exported_as_table_and_picture(panel: RunPanel, stored: Stor
     half = {"rtc": Estimate(0.5, None, None)}
     running = scores.running(task("synthesis"), {1: [RunningPoint(1, 1, half), *POINTS[1:2]]})
     panel.set_figures([running, named(analyse(stored.reader, [stored.run.id]), "metric")])
-    panel.drawings.export(tmp_path / "running.csv")
+    panel.drawings.export_button.export(tmp_path / "running.csv")
     assert (tmp_path / "running.csv").read_text("utf-8").splitlines() == [
         "regions completed,RTC,RTC low,RTC high,lift,lift low,lift high",
         "1,0.500000,,,,,",
         "2,0.320000,0.220000,0.420000,0.020000,-0.180000,0.220000",
     ]
     panel.drawings.choose(1)
-    panel.drawings.export(tmp_path / "metric.csv")
+    panel.drawings.export_button.export(tmp_path / "metric.csv")
     table = list(csv.DictReader(io.StringIO((tmp_path / "metric.csv").read_text())))
     scored = stored.reader.scored(stored.run.id, "edit_sim")
     assert [int(row["sample"]) for row in table] == [row.sample_id for row in scored]
     assert sum(row["group"] == "passed" for row in table) == sum(row.passed for row in scored)
-    panel.drawings.export(tmp_path / "metric.png")
+    panel.drawings.export_button.export(tmp_path / "metric.png")
     assert QImage(str(tmp_path / "metric.png")).width() >= 2 * 760
     with pytest.raises(OSError):
-        panel.drawings.export(tmp_path / "absent" / "metric.png")
+        panel.drawings.export_button.export(tmp_path / "absent" / "metric.png")
 
 
 def test_a_long_table_is_exported_whole(panel: RunPanel, stored: StoredRun, tmp_path: Path) -> None:
     one = stored.admitted()
     items = [replace(one, path=f"a,{n:03}.py") for n in range(60)]
     panel.set_figures([*scores.files(items, stored.run)])
-    panel.tables.export(tmp_path / "files.csv")
+    panel.tables.export_button.export(tmp_path / "files.csv")
     with (tmp_path / "files.csv").open(newline="") as stream:
         assert [row["File"] for row in csv.DictReader(stream)] == [item.path for item in items]
-    panel.tables.export(tmp_path / "files.png")
+    panel.tables.export_button.export(tmp_path / "files.png")
     assert QImage(str(tmp_path / "files.png")).height() > 2 * 26 * 60

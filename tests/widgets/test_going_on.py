@@ -136,7 +136,7 @@ def test_a_window_with_a_run_at_work_asks_once_and_goes_on_with_it_later(open_wi
     begun: list[int] = []
     later.control.resume = lambda run_id, *_: bool(begun.append(run_id)) or True  # type: ignore[method-assign]
     wait_until(lambda: begun == [7])
-    assert not later.queueing.held and not later.queueing.queue.runs
+    assert not later.queueing.queue.held and not later.queueing.queue.runs
 
 
 def test_a_round_trip_asked_for_while_the_tests_answer_comes_after_them(open_window: Open, tmp_path: Path) -> None:

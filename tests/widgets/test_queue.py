@@ -111,7 +111,7 @@ def test_an_emptied_queue_holds_back_nothing_that_is_added_later(
     window.queueing.hold()
     window.queueing.queue.clear()
     queued(window, tmp_path, "later.gguf")
-    assert not window.queueing.held
+    assert not window.queueing.queue.held
     release.set()
     wait_until(lambda: not window.queueing.queue.runs and not window.control.busy, 10)
 
@@ -130,7 +130,7 @@ def test_the_queue_is_put_in_order_by_keys(open_window: Callable[[], MainWindow]
     QTest.keyClick(dialog.list, Qt.Key.Key_Delete)
     assert titles(window) == ["a", "b"]
     dialog.hold.click()
-    assert window.queueing.held and dialog.hold.text() == "Go on"
+    assert window.queueing.queue.held and dialog.hold.text() == "Go on"
     window.queueing.queue.clear()
     assert not dialog.hold.isEnabled()
     dialog.close()

@@ -179,7 +179,7 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     parent = QWidget()
     dialog = RunsDialog(runs, 2, parent)
     heard: list[tuple[object, ...]] = []
-    for name in ("renamed", "noted", "hidden", "restored"):
+    for name in ("noted", "hidden", "restored"):
         getattr(dialog, name).connect(lambda *values, name=name: heard.append((name, *values)))
     dialog.notes.name.setText(" four-shot ")
     dialog.notes.notes.setText("with four shots")
@@ -187,17 +187,17 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     QTest.keyClick(dialog.notes.notes, Qt.Key.Key_Return)
     assert dialog.isVisible(), "Enter keeps the note and opens nothing"
     QTest.keyClick(dialog.table, Qt.Key.Key_Down)
-    assert heard == [("renamed", 2, "four-shot"), ("noted", 2, "with four shots")]
+    assert heard == [("noted", 2, "four-shot", "with four shots")]
     assert [each.name for each in dialog.runs.shown] == ["", "four-shot", ""]
     dialog.words.setText("four-shot")
     assert [each.id for each in dialog.runs.shown] == [2]
     dialog.delete_button.click()
     dialog.words.setText("")
-    assert heard[2:] == [("hidden", 2)]
+    assert heard[1:] == [("hidden", 2)]
     assert [each.id for each in dialog.runs.shown] == [3, 1]
     assert not dialog.delete_button.isEnabled(), "a run at work stays"
     dialog.undo_button.click()
-    assert heard[3:] == [("restored", 2)]
+    assert heard[2:] == [("restored", 2)]
     assert [(each.id, each.name) for each in dialog.runs.shown] == [(3, ""), (2, "four-shot"), (1, "")]
     assert not dialog.undo_button.isEnabled()
 

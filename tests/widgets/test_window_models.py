@@ -87,7 +87,7 @@ def test_servers_are_remembered_without_their_keys(
 def test_a_server_is_offered_for_both_passes(qapp: QApplication, gateway: Gateway, remembered: Remembered) -> None:
     bar, notices = TopBar(QMenu(), QMenu()), NoticeBar()
     control = RunControl(gateway, remembered, notices)
-    models = ModelList(gateway, control, remembered, bar)
+    models = ModelList(gateway, control, remembered, bar, notices)
     models.search()
     wait_until(lambda: models.headers)
     assert BUNDLED in models.headers
@@ -160,7 +160,7 @@ def test_every_model_of_every_known_server_can_be_run_as_well(
         remembered.add_endpoint(EndpointSettings(server.address, "small"))
         bar, notices = TopBar(QMenu(), QMenu()), NoticeBar()
         control = RunControl(gateway, remembered, notices)
-        models = ModelList(gateway, control, remembered, bar)
+        models = ModelList(gateway, control, remembered, bar, notices)
         parent = QWidget()
         settings = RunSettings(endpoint=remembered.endpoints()[0])
         dialog = RunDialog(settings, parent, endpoints=models.endpoints())

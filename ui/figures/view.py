@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
@@ -394,12 +393,12 @@ class FiguresView(QWidget):
         self._list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # it is filled after it was shown
         self._list.setMinimumWidth(NARROWEST_LIST)
         self._list.activated.connect(self.choose)
-        self._export = ExportButton("figure", self.view.picture, self.view.csv)
-        self._export.failed.connect(self.export_failed)
+        self.export_button = ExportButton("figure", self.view.picture, self.view.csv)
+        self.export_button.failed.connect(self.export_failed)
         tip = "Show the figure over the whole window (Z, or a double click)"
         self.whole_page = button("Whole page", tip, self.enlarge)
         ends = (SPACE // 2, 2, SPACE // 2, 0)
-        self._head = row(self._list, None, self.whole_page, self._export, margins=ends, spacing=2)
+        self._head = row(self._list, None, self.whole_page, self.export_button, margins=ends, spacing=2)
         self._column = column(self._head, self.view, owner=self)
         bind(self, "Z", self.enlarge, "Show the figure over the whole window, and back")
         self.view.enlarged.connect(self.enlarge)
@@ -415,7 +414,7 @@ class FiguresView(QWidget):
         if figures:
             # By name: a run that goes on may get more figures before it.
             self.choose(names.index(looked_at) if looked_at in names else 0)
-        self._export.setEnabled(bool(figures))
+        self.export_button.setEnabled(bool(figures))
 
     def choose(self, place: int) -> None:
         if place < len(self.figures):
@@ -451,12 +450,6 @@ class FiguresView(QWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.enlarge()
-
-    def show_named(self, name: str) -> None:
-        self.choose([figure.name for figure in self.figures].index(name))
-
-    def export(self, path: Path) -> None:
-        self._export.export(path)
 
     def _leave_for(self, links: tuple[Link, ...], turn: int) -> None:
         if self._page is not None:

