@@ -225,7 +225,7 @@ class MainWindow(QMainWindow):
         blinded.connect(self.commands.hold_back)
         blinded.connect(lambda blind: self.setAcceptDrops(not blind))
         blinded.connect(self.searching.close)
-        self.label_desk.sample_shown.connect(self.browsing.choose_sample)
+        self.label_desk.sample_shown.connect(self.browsing.choose)
         self.run_lists.resume_asked.connect(self.resume_run)
         self.browsing.settled.connect(self.opening.go_on)
         self.preferences.code_sized.connect(parts.code.editor.use_font)

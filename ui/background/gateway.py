@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -78,14 +77,6 @@ class Errand(threading.Thread):
             raise Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    key: str
-    turn: int
-    value: Any
-    failed: bool = False
-
-
 _Asked = tuple[int, Callable[[Any], object], Callable[[Exception], object]]
 """The turn of a question, and who is told its answer, or its error."""
 
@@ -94,7 +85,7 @@ class Gateway(QObject):
     """Runs work off the main thread, delivers results on it, and owns every thread."""
 
     failed = Signal(object)  # the exception of work that had no `on_error` of its own: shown as a notice
-    _answered = Signal(object)
+    _answered = Signal(str, int, object, bool)  # key and turn of a question, its answer or error, whether it failed
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -192,20 +183,20 @@ class Gateway(QObject):
 
     def _run(self, key: str, turn: int, work: Callable[[], Any]) -> None:
         try:
-            answer = _Answer(key, turn, work())
+            value, failed = work(), False
         except Exception as error:
-            answer = _Answer(key, turn, error, failed=True)
+            value, failed = error, True
         if not self._closed:
-            self._answered.emit(answer)
+            self._answered.emit(key, turn, value, failed)
 
-    @Slot(object)
-    def _deliver(self, answer: _Answer) -> None:
-        asked = self._asked.get(answer.key)
-        if self._closed or asked is None or asked[0] != answer.turn:
+    @Slot(str, int, object, bool)
+    def _deliver(self, key: str, turn: int, value: Any, failed: bool) -> None:
+        asked = self._asked.get(key)
+        if self._closed or asked is None or asked[0] != turn:
             return
-        self._waiting.pop(answer.key, None)
-        _, on_result, on_error = self._asked.pop(answer.key)
-        (on_error if answer.failed else on_result)(answer.value)
+        self._waiting.pop(key, None)
+        _, on_result, on_error = self._asked.pop(key)
+        (on_error if failed else on_result)(value)
 
 
 LANE = "write"

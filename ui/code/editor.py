@@ -406,9 +406,8 @@ class Gutter(QWidget):
     """Line numbers, and the mark of each region beside its first line; stands left of the text and scrolls with it."""
 
     def __init__(self, editor: CodeEditor) -> None:
-        super().__init__(editor)
+        super().__init__(editor, accessibleName="Line numbers")
         self._editor = editor
-        self.setAccessibleName("Line numbers")
 
     def sizeHint(self) -> QSize:  # noqa: N802
         digits = max(3, len(str(self._editor.first_number + self._editor.blockCount() - 1)))
@@ -461,9 +460,9 @@ class HeatStrip(QWidget):
         super().__init__(editor)
         self._editor = editor
         self.setFixedWidth(STRIP)
-        self.setAccessibleName("What the run sampled from the whole file")
-        tip = "What the run sampled from the whole file: a wide mark failed, a narrow one passed, a half full one"
-        self.setToolTip(f"{tip} did both, a frame has no verdict; click to go there")
+        name = "What the run sampled from the whole file"
+        tip = f"{name}: a wide mark failed, a narrow one passed, a half full one did both, a frame has no verdict"
+        called(self, name, tip=f"{tip}; click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

@@ -26,9 +26,8 @@ class ProbeBar(QWidget):
     """Says what a selection comes to, and offers to try the region on show; hidden while nothing is selected."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(accessibleName="Selected code")
         on_ground(self, "status")
-        self.setAccessibleName("Selected code")
         self.place, self.said = label(role="heading"), label(role="muted", wrap=True, selectable=True)
         self.said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self.said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -33,10 +33,9 @@ class PathLabel(QLabel):
     """Takes the room that its neighbours leave."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
         self._path = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def show_path(self, path: str) -> None:
         self._path = path

@@ -21,8 +21,7 @@ class AuditPage(QWidget):
     export_failed = Signal(str)  # the problem
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Metric audit")
+        super().__init__(accessibleName="Metric audit")
         self.finding = called(label(wrap=True, selectable=True), "Finding")
         self.drawings, self.tables = FiguresView(), FiguresView()
         for view in (self.drawings, self.tables):

@@ -46,9 +46,8 @@ class TraceSide(QWidget):
     left_for = Signal(int, int)
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        super().__init__(accessibleName=name)
         self.setProperty("role", "surface")
-        self.setAccessibleName(name)
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._passing: bool | None = None
@@ -282,8 +281,7 @@ class ComparePage(QWidget):
     link_opened = Signal(object)  # what is behind a mark of a figure
 
     def __init__(self, summary: Summary) -> None:
-        super().__init__()
-        self.setAccessibleName("Comparison of runs")
+        super().__init__(accessibleName="Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
         self._sides: list[TraceSide] = []

@@ -213,8 +213,8 @@ class ChangeMap(QWidget):
         super().__init__(parent)
         self._rows = 1
         self._marks: list[tuple[int, int, PaneLine]] = []
-        called(self, "Map of changes", tip="Where the changes are: click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        called(self, "Map of changes", tip="Where the changes are: click to go there")
 
     def set_lines(self, lines: Sequence[PaneLine]) -> None:
         self._rows = max(1, len(lines))

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 class FigureFeed(QObject):
-    """`read(figures)`: what the analyses of the runs' kinds made of them, as they stand now; `failed(error)`."""
+    """`read(figures)`: what the analyses of the runs' kinds made of them, as they stand now."""
 
     read = Signal(object)
-    failed = Signal(object)
 
     def __init__(self, inspection: Inspection, parent: QObject, key: str = "figures") -> None:
         """`key`: feeds with other keys do not disturb each other."""
@@ -59,7 +58,7 @@ class FigureFeed(QObject):
 
                 return analyse(reader, runs, chosen=chosen)
 
-            self._reading.ask(question, self.read.emit, self.failed.emit)
+            self._reading.ask(question, self.read.emit)
 
 
 SCALE = 2  # pixels of a picture for each on screen

@@ -267,10 +267,8 @@ class ModeButton(QAbstractButton):
     """One error mode: its key, drawn, its name and explanation; down while it is the sample's label."""
 
     def __init__(self, mode: ErrorMode, key: str) -> None:
-        super().__init__()
+        super().__init__(text=mode.name, checkable=True)
         self.mode = mode
-        self.setCheckable(True)
-        self.setText(mode.name)
         meaning = f"{mode.about}\n{mode.guide}".strip()
         self.setToolTip(meaning)
         self._key, self._most = key, 1

@@ -141,7 +141,7 @@ class Labelling(QObject):
         if run is not None and desk is not None:
             self._read = run.changes
             take = partial(self._take_queue, desk, anew)
-            self._reading.ask(partial(_read_stock, desk.runs), take, self._inspection.report)
+            self._reading.ask(partial(_read_stock, desk.runs), take)
 
     def rename(self, name: str) -> None:
         self._panel.set_name(name)

@@ -59,8 +59,7 @@ class Opinions(QWidget):
     accepted = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("What the annotators said")
+        super().__init__(accessibleName="What the annotators said")
         self.cards: list[OpinionCard] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
@@ -130,9 +129,7 @@ class LabelsPanel(QWidget):
     named = Signal(str)  # who labels from now on
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Labels")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        super().__init__(accessibleName="Labels", focusPolicy=Qt.FocusPolicy.StrongFocus)
         self._sample: SampleRow | None = None
         self._run_id = 0
         self._labels: Sequence[LabelRow] = ()

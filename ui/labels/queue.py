@@ -1,12 +1,11 @@
 """Which samples are labelled and in what order; what was given since one began, to be undone, and how fast."""
 
-import math
 import random
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 
@@ -141,8 +140,9 @@ class LabelSession:
     @property
     def text(self) -> str:
         """Return how far the queue is, how many labels were given and, from the third on, how many an hour."""
-        count, total = sum(counts for _, counts in self._before), sum(self._gaps)
-        rate = f" · {3600 * len(self._gaps) / total:.0f} an hour" if len(self._gaps) >= 2 and total > 0 else ""
+        count = sum(counts for _, counts in self._before)
+        gaps = [now - before for before, now in pairwise(self._times) if now - before <= PAUSE][-WINDOW:]
+        rate = f" · {3600 * len(gaps) / sum(gaps):.0f} an hour" if len(gaps) >= 2 and sum(gaps) > 0 else ""
         return f"{self._progress}{count} labelled{rate}"
 
     def set_progress(self, done: int, total: int) -> None:
@@ -152,17 +152,14 @@ class LabelSession:
         before = replace(given, mode=own.mode if own else "", note=own.note if own else "")
         self._before.append((before, counts))
         if counts:
-            last, self._last = self._last, self._clock()
-            if self._last - last <= PAUSE:
-                self._gaps.append(self._last - last)
+            self._times.append(self._clock())
 
     def take_back(self) -> LabelRequest | None:
         return self._before.pop()[0] if self._before else None
 
     def forget(self) -> None:
         self._before: list[tuple[LabelRequest, bool]] = []  # with whether what came after counts as a label given
-        self._gaps: deque[float] = deque(maxlen=WINDOW)
-        self._last = -math.inf
+        self._times: list[float] = []  # at which labels were given
 
     def __bool__(self) -> bool:
         return bool(self._before)

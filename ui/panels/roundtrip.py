@@ -145,8 +145,7 @@ class RoundTripPanel(QWidget):
     description_written = Signal(int, str)  # item, and a person's words to make the backward pass on
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Samples of the item")
+        super().__init__(accessibleName="Samples of the item")
         self._item: ItemRow | None = None
         self.selected: int | None = None
         self._wanted: int | None = None

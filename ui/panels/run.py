@@ -50,8 +50,7 @@ class ProvenanceView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._groups: Groups = ()
-        self.tree = called(QTreeWidget(), "How this run was made")
-        self.tree.setColumnCount(2)
+        self.tree = called(QTreeWidget(columnCount=2), "How this run was made")
         self.tree.setHeaderHidden(True)
         self.tree.setIndentation(10)
         self.tree.setUniformRowHeights(True)
@@ -114,8 +113,7 @@ class RunPanel(QWidget):
     export_failed = Signal(str)  # why a file was not written
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Run")
+        super().__init__(accessibleName="Run")
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._figures: Sequence[Figure] = ()
         self.provenance = ProvenanceView()
@@ -195,9 +193,8 @@ class Preparing(QWidget):
     left = Signal()
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
+        super().__init__(accessibleName="Getting the run ready")
         on_ground(self, "surface")
-        self.setAccessibleName("Getting the run ready")
         self._clock, self._kind = clock, FIRST_KIND
         self._seconds = [0.0] * 4
         self._at: int | None = None

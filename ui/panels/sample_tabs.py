@@ -42,8 +42,7 @@ class PromptPanel(QWidget):
     """Prompt, raw answer and extracted text beside each other."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Prompt and answer")
+        super().__init__(accessibleName="Prompt and answer")
         self._sample: SampleRow | None = None
         self._prompt = ""
         self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
@@ -109,8 +108,7 @@ class MetricsPanel(QWidget):
     sample_selected = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Metrics")
+        super().__init__(accessibleName="Metrics")
         self._item: ItemRow | None = None
         self._empty = EmptyState("", "")
         self._metrics: list[Metric] = []
@@ -206,8 +204,7 @@ class TestsPanel(QWidget):
     line_requested = Signal(int)  # of the file, as the candidate has it, which the user wants to see
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Tests")
+        super().__init__(accessibleName="Tests")
         self._verdict: VerdictRow | None = None
         self._tests: Sequence[TestResult] = ()
         self._path, self._span, self._covering = "", range(0), 0
@@ -368,8 +365,7 @@ class DiffPanel(QWidget):
     """The comparison of one pair, or of one edit, or what to do while there is none."""
 
     def __init__(self, unified: bool = False) -> None:
-        super().__init__()
-        self.setAccessibleName("Difference")
+        super().__init__(accessibleName="Difference")
         self.view = DiffView()
         self.view.unified.setChecked(unified)
         self._unified = unified
@@ -496,8 +492,7 @@ class WidePanel(QWidget):
     sample_selected = Signal(int)  # id of the one that the user picked
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Trace side by side")
+        super().__init__(accessibleName="Trace side by side")
         self._item: ItemRow | None = None
         self._samples: Sequence[SampleRow] = ()
         self._shown: tuple[object, ...] = ()

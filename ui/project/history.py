@@ -127,8 +127,7 @@ class HistoryPanel(QWidget):
     wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("History")
+        super().__init__(accessibleName="History")
         self._chosen: ItemRow | None = None
         self._note, self._quiet = "", False
         self.commits = CommitModel(self)

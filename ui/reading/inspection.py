@@ -584,9 +584,12 @@ class Rereading(QObject):
         return self._asking or self._rest.isActive()
 
     def ask(
-        self, question: Callable[[Reader], T], show: Callable[[T], None], fail: Callable[[Exception], None]
+        self,
+        question: Callable[[Reader], T],
+        show: Callable[[T], None],
+        fail: Callable[[Exception], None] | None = None,
     ) -> None:
-        """Ask at once, even in a rest; the answer to an earlier question is dropped."""
+        """Ask at once, even in a rest; an earlier question is dropped. `fail` None: a notice says why it failed."""
         self._rest.stop()
         self._asking = True
         began = time.monotonic()
@@ -602,7 +605,7 @@ class Rereading(QObject):
 
         def refuse(error: Exception) -> None:
             rest()
-            fail(error)
+            (fail or self._inspection.report)(error)
 
         self._inspection.ask(self._key, question, answer, refuse, lane=self._lane, of_run=False)
 

@@ -79,7 +79,7 @@ class Recorded(QObject):
         if self.before is not None and self._telling is not None:
             item, sample = self._telling
             self._telling = None
-            self._browsing.choose_sample(item, sample)
+            self._browsing.choose(item, sample)
 
     def leave(self) -> None:
         if self.before is not None:

@@ -188,9 +188,9 @@ class TaxonomyDialog(QDialog):
         self._place = place
         self.list.setAccessibleName("Error modes, in the order they are offered")
         self.list.currentRowChanged.connect(self._show)
-        self.name.textEdited.connect(lambda name: self._put(replace(self.modes[self.list.currentRow()], name=name)))
-        self.about.textChanged.connect(self._describe)
-        self.guide.textEdited.connect(lambda guide: self._put(replace(self.modes[self.list.currentRow()], guide=guide)))
+        self.name.textEdited.connect(lambda name: self._put(name=name))
+        self.about.textChanged.connect(lambda: self._put(about=self.about.toPlainText()))
+        self.guide.textEdited.connect(lambda guide: self._put(guide=guide))
         self.id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for key, run, words in (
             ("Insert", self._add, "Add a mode"),
@@ -276,12 +276,9 @@ class TaxonomyDialog(QDialog):
 
     # ---- what is changed
 
-    def _describe(self) -> None:
-        self._put(replace(self.modes[self.list.currentRow()], about=self.about.toPlainText()))
-
-    def _put(self, mode: ErrorMode) -> None:
+    def _put(self, **changes: str) -> None:
         at = self.list.currentRow()
-        self.modes[at] = mode
+        self.modes[at] = replace(self.modes[at], **changes)  # type: ignore[arg-type]
         self._fill(at)
 
     def _add(self) -> None:

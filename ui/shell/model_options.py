@@ -92,7 +92,6 @@ class ModelOptions:
         self.served = push("List models", "", self._list_served)
         self.served_said = label(role="muted", wrap=True)
         self.add_server = push("Server…", "Name a model server to run as well", self._add_server)
-        self._others_form: QFormLayout | None = None
         self._offer_others()
         for name in ("context_size", "threads"):
             fields[f"generation.{name}"].changed.connect(self._tell)
@@ -100,13 +99,12 @@ class ModelOptions:
     def add_rows(self, form: QFormLayout) -> None:
         form.addRow("Forward model", pair(self.forward, self._server("forward")))
         form.addRow("Backward model", pair(self.backward, self._server("backward")))
-
         buttons = row(self.served, self.add_server, None)
         self._others_row = QWidget()
         column(self.others, buttons, self.served_said, spacing=SPACE // 2, owner=self._others_row)
         form.addRow("Run as well", self._others_row)
         form.addRow(self.cross)
-        self._others_form = form
+        self._form = form
         self._fit_others()
 
     def _offer_others(self) -> None:
@@ -126,15 +124,13 @@ class ModelOptions:
             if model != self._settings.forward:
                 self._add_other(model, model in ticked)
         self.served.setToolTip("Ask each server that is named here for every model it has")
-        self._fit_others()
 
     def _fit_others(self) -> None:
         some = self.others.count() > 0
         self.others.setVisible(some)
         self.served.setVisible(bool(self._endpoints))
         self.served_said.setVisible(bool(self.served_said.text()))
-        if self._others_form is not None:
-            self._others_form.setRowVisible(self.cross, some)
+        self._form.setRowVisible(self.cross, some)
         rows = min(max(self.others.count(), 1), MOST_OTHERS)
         self.others.ensurePolished()  # the style's padding is part of a row's height
         height = max(self.others.sizeHintForRow(0), self.others.fontMetrics().lineSpacing())
@@ -174,9 +170,8 @@ class ModelOptions:
             self._add_other(NamedModel(endpoint=endpoint), ticked=True)
             self._fit_others()
 
-    def add_memory(self, form: QFormLayout) -> None:
-        form.addRow("", self.memory)
-        self._form = form
+    def add_memory(self) -> None:
+        self._form.addRow("", self.memory)
         self._tell()
 
     def settings(self, settings: RunSettings) -> RunSettings:

@@ -135,7 +135,7 @@ class RunDialog(QDialog):
         rows, parts = form("WHO IS ASKED"), self._parts()
         self.models.add_rows(rows)
         self._add_rows(rows, "", parts[ASKED[0]])
-        self.models.add_memory(rows)
+        self.models.add_memory()
         level_labels(rows)
         return rows
 

@@ -128,8 +128,7 @@ class SearchField(QLineEdit):
     """Type, choose with the arrows, go with Enter."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setPlaceholderText("Go to…  Ctrl+K")
+        super().__init__(placeholderText="Go to…  Ctrl+K")
         self.setAccessibleName("Go to a file, a region, an edit or a command")
         self.setMinimumWidth(150)
         self.places: Callable[[], Find] = lambda: lambda words: []

@@ -87,9 +87,8 @@ class Tour(QWidget):
     ended = Signal()
 
     def __init__(self, steps: Sequence[Step], window: QWidget) -> None:
-        super().__init__(window)
+        super().__init__(window, accessibleName="Tour")
         self.steps, self._room, self.at = steps[:MOST], window, 0
-        self.setAccessibleName("Tour")
         self.card, self.title, self.text = QFrame(self), label(role="title", wrap=True), label(wrap=True)
         self.place = label(role="caption")
         self.skip = called(push("Skip", "", self.end), "Skip the tour (Escape)")

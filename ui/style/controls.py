@@ -83,9 +83,8 @@ class ElidedLabel(QLabel):
     """One line of plain text that never makes its window wider."""
 
     def __init__(self, role: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
-        super().__init__()
+        super().__init__(textFormat=Qt.TextFormat.PlainText)
         self._mode = mode
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         if role:
             self.setProperty("role", role)
@@ -265,9 +264,7 @@ def split(
     `sizes`: in which proportion they share the room at first; `stretch`: what each takes of the room that a larger
     window gives, by default in proportion to the sizes they have then.
     """
-    splitter = QSplitter(direction)
-    splitter.setHandleWidth(1)
-    splitter.setChildrenCollapsible(False)
+    splitter = QSplitter(direction, handleWidth=1, childrenCollapsible=False)
     for part in parts:
         splitter.addWidget(part)
     if sizes:

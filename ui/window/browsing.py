@@ -231,13 +231,9 @@ class Browsing(QObject):
         parts.history.item_chosen.connect(self.choose)
         self._figures = FigureFeed(inspection, self)
         self._figures.read.connect(parts.run.set_figures)
-        self._figures.failed.connect(parts.notices.report)
         parts.run.opened.connect(self.follow_link)
         parts.run.chosen.connect(self._figures.choose)
         parts.run.export_failed.connect(parts.notices.warn)
-
-    def choose(self, item_id: int) -> None:
-        self.choose_sample(item_id)
 
     def follow_link(self, link: Link) -> None:
         run = link.run if link.run is not None else self._inspection.looked_at.run
@@ -248,7 +244,7 @@ class Browsing(QObject):
         elif link.run is not None:
             self._inspection.choose_run(Wanted(link.run))
 
-    def choose_sample(self, item_id: int, sample_id: int | None = None) -> None:
+    def choose(self, item_id: int, sample_id: int | None = None) -> None:
         self.follow = False
         self.trace.await_nothing()
         self._inspection.choose_item(item_id, sample_id)
@@ -261,7 +257,7 @@ class Browsing(QObject):
 
     def go_to(self, run_id: int, item_id: int, sample_id: int | None = None) -> None:
         if self._inspection.knows(item_id):
-            self.choose_sample(item_id, sample_id)
+            self.choose(item_id, sample_id)
         else:
             self.follow = False
             self.trace.await_nothing()

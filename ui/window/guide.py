@@ -176,7 +176,7 @@ class Guide(QObject):
             parts.unfold_around(about)
             if shown.fails:
                 parts.tabs.setCurrentWidget(parts.diff)
-            self._browsing.choose_sample(shown.item.id, shown.sample.id)
+            self._browsing.choose(shown.item.id, shown.sample.id)
 
         return Step(about, shown.title, shown.text, point)
 

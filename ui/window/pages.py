@@ -104,7 +104,6 @@ class Comparing(RunsPage):
         page.figure_chosen.connect(self._feed.choose)
         page.link_opened.connect(self._follow_link)
         self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
-        self._feed.failed.connect(self._parts.notices.report)
         page.report_asked.connect(lambda: self._reporting.ask_comparison(self.runs))
         return page
 
@@ -320,11 +319,9 @@ class BigFigures(QWidget):
     """A page of at most two figures, the headline and its difference, over one inspection."""
 
     def __init__(self, parts: WindowParts, inspection: Inspection) -> None:
-        super().__init__()
+        super().__init__(accessibleName="Big figures", focusPolicy=Qt.FocusPolicy.StrongFocus)
         self._parts, self._inspection = parts, inspection
         on_ground(self, "surface")
-        self.setAccessibleName("Big figures")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.about = label(wrap=True)
         self.figures = [(label(), label(), label(role="muted")) for _ in range(2)]
         places = [column(None, *cells, None, spacing=SPACE) for cells in self.figures]

@@ -99,7 +99,8 @@ class WindowParts(QWidget):
         self._under: QWidget = self.welcome
         self._over: list[QWidget] = []  # pages in the place of the views, e.g. a comparison; the last one is seen
         self._pages = stacked(self.welcome, whole)
-        column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
+        parts = self.bar, self.notices, self.offers, self._pages, self.status
+        self._column = column(*parts, owner=self, grows=self._pages)
         self.tabs.currentChanged.connect(lambda _: self._show_panes())
 
     def prepare(self, shown: bool) -> None:
@@ -129,10 +130,6 @@ class WindowParts(QWidget):
 
     def show_labels_large(self, large: bool) -> None:
         self._large = large
-        self._show_panes()
-
-    def fold(self, pane: str, folded: bool) -> None:
-        (self.folded.add if folded else self.folded.discard)(pane)
         self._show_panes()
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
@@ -167,7 +164,8 @@ class WindowParts(QWidget):
         self.tabs.setCurrentIndex(shown[(shown.index(self.tabs.currentIndex()) + 1) % len(shown)])
 
     def _turn(self, pane: str) -> None:
-        self.fold(pane, pane not in self.folded)
+        self.folded ^= {pane}
+        self._show_panes()
 
     def unfold_around(self, part: QWidget) -> None:
         for name, pane in self._panes.items():
@@ -202,10 +200,8 @@ class WindowParts(QWidget):
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
         self.resize(size)
-        layout = self.layout()
-        if layout is not None:
-            # Not shown yet, the widgets have no sizes of which splitters could take shares.
-            layout.activate()
+        # Not shown yet, the widgets have no sizes of which splitters could take shares.
+        self._column.activate()
         self._splitters["whole"].setGeometry(self._pages.rect())
         for name, sizes in self._shares(size.width(), size.height()).items():
             self._splitters[name].setSizes(sizes)
