@@ -14,7 +14,7 @@ from pkgutil import resolve_name
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from rtc_inspector.core.errors import Cancelled
-from rtc_inspector.core.run.events import Control, Event, ItemReady, RunFinished, RunStarted, TextStreamed
+from rtc_inspector.core.run.events import Control, Event, ItemReady, RunStarted, TextStreamed
 from rtc_inspector.ui.background.gateway import Gateway
 
 BATCH = 100  # milliseconds between two batches
@@ -73,7 +73,7 @@ class Coordinator(QObject):
 
     events = Signal(object)  # a list of Event, texts of one sample joined
     state_changed = Signal(object)  # a RunState
-    finished = Signal(object)  # the RunFinished; None when the run ended before it began
+    finished = Signal()  # however it ended
     failed = Signal(object)  # the exception that ended it
     answered = Signal(object)  # what the job returned, when it did
 
@@ -82,7 +82,6 @@ class Coordinator(QObject):
         self._gateway = gateway
         self._thread: _RunThread | None = None
         self.state = RunState.IDLE
-        self._end: RunFinished | None = None
         self.run_id: int | None = None
         self._timer = QTimer(self, interval=BATCH)
         self._timer.timeout.connect(self._fetch)
@@ -90,7 +89,7 @@ class Coordinator(QObject):
     def begin(self, job: Job) -> bool:
         if self.state is not RunState.IDLE:
             return False
-        self._thread, self._end, self.run_id = _RunThread(job), None, None
+        self._thread, self.run_id = _RunThread(job), None
         self._gateway.own(self._thread)
         self._thread.start()
         self._timer.start()
@@ -124,7 +123,8 @@ class Coordinator(QObject):
         ended = not thread.is_alive()
         batch = _drain(thread.events)
         for event in batch:
-            self._note(event)
+            if isinstance(event, RunStarted | ItemReady):
+                self.run_id = event.run_id
         if batch:
             self.events.emit(batch)
         if ended:
@@ -136,13 +136,7 @@ class Coordinator(QObject):
                 self.answered.emit(thread.answer)
             elif not isinstance(thread.error, Cancelled):
                 self.failed.emit(thread.error)
-            self.finished.emit(self._end)
-
-    def _note(self, event: Event) -> None:
-        if isinstance(event, RunStarted | ItemReady):
-            self.run_id = event.run_id
-        elif isinstance(event, RunFinished):
-            self._end = event
+            self.finished.emit()
 
 
 def _drain(events: deque[Event]) -> list[Event]:
