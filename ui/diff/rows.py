@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.syntax import parsed
@@ -69,26 +69,13 @@ class DiffRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
-    """Neighbouring changed rows, `rows[start:end]`. `same_tree`: all of them are mere form."""
-
-    start: int
-    end: int
-    same_tree: bool
-
-
-@dataclass(frozen=True, slots=True)
 class TextDiff:
     """The comparison of two texts."""
 
     rows: tuple[DiffRow, ...]
-    hunks: tuple[Hunk, ...]
+    hunks: tuple[range, ...]  # places of rows that changed and are neighbours
     same_tree: bool  # both parse, and to one syntax tree
     notes: tuple[str, ...] = ()  # what was set aside or given up, a sentence each
-
-    @property
-    def equal(self) -> bool:
-        return not self.hunks
 
     def count(self, kind: Kind) -> int:
         return sum(row.kind is kind for row in self.rows)
@@ -107,7 +94,7 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     elif python:
         notes = (*notes, "Too long to parse: changes of form alone are not recognised.")
     rows: list[DiffRow] = []
-    hunks: list[Hunk] = []
+    hunks: list[range] = []
     for equal, ours, theirs in blocks:
         start = len(rows)
         if equal:
@@ -115,8 +102,7 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
             rows += [DiffRow(Kind.EQUAL, Cell(i, left.texts[i]), Cell(j, right.texts[j])) for i, j in pairs]
         else:
             rows += _changed(ours, theirs, left.texts, right.texts, trees)
-            form = all(row.same_tree or row.kind is Kind.EQUAL for row in rows[start:])
-            hunks.append(Hunk(start, len(rows), form))
+            hunks.append(range(start, len(rows)))
     return TextDiff(tuple(rows), tuple(hunks), trees is not None and trees.whole, notes)
 
 
@@ -403,19 +389,6 @@ class PaneLine:
         return (self.side or 0) if self.tone is None else self.tone
 
 
-class Lines(Protocol):
-    """A comparison as panes show it."""
-
-    def columns(self) -> tuple[list[PaneLine], ...]:
-        """Return one list for each text, all equally long."""
-
-    def single(self) -> list[PaneLine]:
-        """Return the lines of all texts in one column."""
-
-    def changes(self) -> list[PaneLine]:
-        """Return a line for each row of `columns`, whose kind says what the map of changes shows there."""
-
-
 @dataclass(frozen=True, slots=True)
 class PairLines:
     """Lines of the comparison of two texts. `first`: what the first line of either side is numbered."""
@@ -424,18 +397,20 @@ class PairLines:
     first: tuple[int, int]
 
     def columns(self) -> tuple[list[PaneLine], ...]:
+        """Return one list for each text, all equally long."""
         left = [_cell(row, row.left, 0, self.first[0]) for row in self.diff.rows]
         return left, [_cell(row, row.right, 1, self.first[1]) for row in self.diff.rows]
 
     def single(self) -> list[PaneLine]:
+        """Return the lines of all texts in one column."""
         lines: list[PaneLine] = []
         done = 0
         for hunk in self.diff.hunks:
-            rows = self.diff.rows[hunk.start : hunk.end]
+            rows = self.diff.rows[hunk.start : hunk.stop]
             lines += self._equal(done, hunk.start)
             lines += [self._alone(row, row.left, 0) for row in rows if row.left]
             lines += [self._alone(row, row.right, 1) for row in rows if row.right]
-            done = hunk.end
+            done = hunk.stop
         return lines + self._equal(done, len(self.diff.rows))
 
     def _equal(self, start: int, end: int) -> list[PaneLine]:
@@ -456,6 +431,7 @@ class PairLines:
         return first, second
 
     def changes(self) -> list[PaneLine]:
+        """Return a line for each row of `columns`, whose kind says what the map of changes shows there."""
         left, right = self.columns()
         return [theirs if theirs.side is not None else ours for ours, theirs in zip(left, right, strict=True)]
 
@@ -569,3 +545,7 @@ class EditLines:
     def _label(self, side: int, cell: Cell) -> str:
         first = self._first[side]
         return "" if first is None else str(cell.number + first)
+
+
+Lines = PairLines | EditLines
+"""A comparison as panes show it."""

@@ -176,7 +176,7 @@ class DiffView(QWidget):
 
 
 def _summary(diff: TextDiff) -> str:
-    if diff.equal:
+    if not diff.hunks:
         return "Identical"
     counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
     parts = [f"{count:,} {word}" for count, word in counts if count]
