@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -57,13 +58,14 @@ class Found(ListedRows):
 
 
 class FoundRow(QStyledItemDelegate):
-    """One row. A subclass says what stands at the right, and may draw the left part itself."""
+    """One row; `detail` says what stands at the right. A subclass may draw the left part itself."""
 
     height, inset = 28, 12  # pixels of a row, and at its ends
     detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight  # of the width, at most, for the right part
 
-    def detail(self, entry: Any) -> str:
-        raise NotImplementedError
+    def __init__(self, detail: Callable[[Any], str], parent: QObject) -> None:
+        super().__init__(parent)
+        self.detail = detail
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
         title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room.width())
@@ -117,11 +119,8 @@ class Target:
 Find = Callable[[str], list[Target]]
 
 
-class _TargetRow(FoundRow):
-    """Title at the left, detail or kind at the right."""
-
-    def detail(self, target: Target) -> str:
-        return target.detail or target.kind
+def _detail(target: Target) -> str:
+    return target.detail or target.kind
 
 
 class SearchField(QLineEdit):
@@ -136,7 +135,7 @@ class SearchField(QLineEdit):
         # A popup of Qt would take the focus from the field in which one types.
         self.popup = called(QFrame(self, Qt.WindowType.ToolTip), role="popup")
         self.list = called(QListView(self.popup, uniformItemSizes=True), "Places to go to")
-        self._model, self._rows = Found(attrgetter("title"), self), _TargetRow(self)
+        self._model, self._rows = Found(attrgetter("title"), self), FoundRow(_detail, self)
         self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
         self.list.setModel(self._model)
@@ -229,30 +228,16 @@ class Hit:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """The places that were found; `more`: there is more than is listed."""
-
-    found: tuple[Hit, ...]
-    files: int
-    more: bool = False
-
-
-def search(files: Sequence[SourceFile], words: str, given_up: Callable[[], bool]) -> Hits:
+def search(files: Sequence[SourceFile], words: str, given_up: Callable[[], bool]) -> list[Hit]:
     """Return every place of `words`, in file order; capitals count only if there are any. Ends once `given_up()`."""
     found: list[Hit] = []
-    paths: set[str] = set()
     fold = words == words.lower()
     for file in files:
         if given_up():
             break
-        for hit in _in_file(file, words, fold):
-            # One more than is listed is looked for, so that it can be said that there are more.
-            if len(found) == MOST_HITS:
-                return Hits(tuple(found), len(paths), more=True)
-            found.append(hit)
-            paths.add(file.path)
-    return Hits(tuple(found), len(paths))
+        # One more than is listed is looked for, so that it can be said that there are more.
+        found += islice(_in_file(file, words, fold), MOST_HITS + 1 - len(found))
+    return found
 
 
 def _in_file(file: SourceFile, words: str, fold: bool) -> Iterator[Hit]:
@@ -283,12 +268,9 @@ class _HitRow(FoundRow):
     height, inset = 26, SPACE
     detail_share, detail_end = 0.4, Qt.TextElideMode.ElideLeft
 
-    def __init__(self, parent: QWidget, place: Callable[[Hit], str]) -> None:
-        super().__init__(parent)
-        self._font, self._place = fixed_font(9), place
-
-    def detail(self, hit: Hit) -> str:
-        return self._place(hit)
+    def __init__(self, detail: Callable[[Hit], str], parent: QObject) -> None:
+        super().__init__(detail, parent)
+        self._font = fixed_font(9)
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
         hit: Hit = index.data(ENTRY)
@@ -326,7 +308,7 @@ class SearchDialog(QDialog):
         self.found = Found(lambda hit: f"{self._place(hit)} {hit.shown}", self)
         self.words.settled.connect(self._search)
         self.list.setModel(self.found)
-        self._row = _HitRow(self, self._place)
+        self._row = _HitRow(self._place, self)
         self.list.setItemDelegate(self._row)
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
@@ -368,19 +350,19 @@ class SearchDialog(QDialog):
         self._stop = threading.Event()
         if not words.strip():
             self._gateway.cancel(KEY)
-            self._show(Hits((), 0))
+            self._show(())
             self.said.clear()
             return
         work = partial(search, tuple(self._files()), words, self._stop.is_set)
         self._gateway.submit(KEY, work, self._show)
 
-    def _show(self, hits: Hits) -> None:
-        self.found.show(hits.found)
+    def _show(self, hits: Sequence[Hit]) -> None:
+        listed = hits[:MOST_HITS]
+        self.found.show(listed)
         self.list.setCurrentIndex(self.found.index(0, 0))
-        count, files = len(hits.found), hits.files
-        more = "More than " if hits.more else ""
-        where = f"{more}{counted(count, 'place')} in {counted(files, 'file')}"
-        self.said.setText(where if count else "Nowhere")
+        more = "More than " if len(hits) > MOST_HITS else ""
+        where = f"{more}{counted(len(listed), 'place')} in {counted(len({hit.path for hit in listed}), 'file')}"
+        self.said.setText(where if listed else "Nowhere")
 
     def _go(self, index: Index) -> None:
         if index.isValid():
