@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,14 +33,14 @@ from rtc_inspector.ui.shell.fields import Choice
 from rtc_inspector.ui.shell.remembered import Remembered
 from rtc_inspector.ui.shell.welcome import Welcome
 from rtc_inspector.ui.style.appearance import Appearance
-from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row, to_clipboard
+from rtc_inspector.ui.style.controls import DIALOG, called, column, label, push, row, to_clipboard
 from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.guide import Guide
 from rtc_inspector.ui.window.label_desk import LabelDesk
 from rtc_inspector.ui.window.opening import Dropping, Opening, OpenMenus
 from rtc_inspector.ui.window.pages import Auditing, BigFigures, Comparing, Reporting
-from rtc_inspector.ui.window.preferences import Preferences, keys_of_views, tour_steps
+from rtc_inspector.ui.window.preferences import Preferences
 from rtc_inspector.ui.window.searching import Searching
 from rtc_inspector.ui.window.window_actions import PANES, Offered, WindowActions, offer_menu, theme_menu
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -74,7 +74,6 @@ class MainWindow(QMainWindow):
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
         self._asked = False
-        self._question: QDialog | None = None
         self._offered: Path | None = None
         self._offers_coder = False
         menu, runs = QMenu(self), QMenu(self)
@@ -90,10 +89,7 @@ class MainWindow(QMainWindow):
         self.queueing = Queueing(self.control, remembered, self.parts.offers)
         self.scribe = Scribe(self.gateway)
         parts = self.parts
-        self.labelling = Labelling(
-            parts.labels, parts.queue, self.inspection, self.scribe, remembered,
-            lambda: self.project.codebase.files if self.project.codebase is not None else (),
-        )  # fmt: skip
+        self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered, self.project)
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar, self.parts.notices)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
@@ -103,10 +99,8 @@ class MainWindow(QMainWindow):
         self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
         self._name_keys()
         self.preferences = Preferences(
-            self, appearance, remembered, self.commands, keys_of_views(parts),
-            lambda: self.control.settings.oracle.sandbox,
-            lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip),
-        )  # fmt: skip
+            self, appearance, remembered, self.commands, parts, lambda: self.control.settings.oracle.sandbox
+        )
         self.recorded = Recorded(remembered.bundles, self.gateway, self.inspection, self.browsing, self.control, parts)
         self.big_figures = BigFigures(parts, self.inspection)
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
@@ -186,8 +180,8 @@ class MainWindow(QMainWindow):
     def _offer_commands(self) -> None:
         parts = self.parts
         for part in (
-            parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.searching,
-            self.reporting, self.auditing, self.label_desk, self.preferences, self.guide, self.big_figures,
+            parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.label_desk,
+            self.preferences,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(
@@ -196,6 +190,11 @@ class MainWindow(QMainWindow):
                 "run": self.start_run,
                 "settings": self.starting.ask,
                 "recorded": self.recorded.show,
+                "search": self.searching.search_project,
+                "report": self.reporting.ask_report,
+                "audit": self.auditing.audit_shown,
+                "guide": self.guide.ask,
+                "big-figures": self.big_figures.turn,
                 "describe": parts.roundtrip.write_description,
                 "ask": self.starting.ask_in_words,
                 "go-to": parts.bar.search.enter,
@@ -228,7 +227,6 @@ class MainWindow(QMainWindow):
         self.label_desk.sample_shown.connect(self.browsing.choose)
         self.run_lists.resume_asked.connect(self.resume_run)
         self.browsing.settled.connect(self.opening.go_on)
-        self.preferences.code_sized.connect(parts.code.editor.use_font)
         self.preferences.sandbox_chosen.connect(self.control.choose_sandbox)
         self.preferences.annotator_named.connect(self.labelling.rename)
         self.preferences.models_changed.connect(self.models.search)
@@ -404,28 +402,21 @@ class MainWindow(QMainWindow):
     def _ask_whether_to_close(self) -> None:
         """Ask once what becomes of the run at work; whoever closes the window again meanwhile has it stopped."""
         self._asked = True
-        asked = self._question = QDialog(self)
+        asked = QDialog(self)
         asked.setWindowTitle("A run is at work")
         words = f"Run {self.control.coordinator.run_id} is at work. What is done is stored."
-        later = push("Go on at next start", "", lambda: self._close_for_good(self.queueing.go_on_next_time))
-        later.setProperty("role", "primary")
-        stop, stay = push("Stop", "", self._close_for_good), push("Stay", "", asked.reject)
+        later = called(push("Go on at next start", "", self.queueing.go_on_next_time), role="primary")
+        later.clicked.connect(asked.accept)
+        stop, stay = push("Stop", "", asked.accept), push("Stay", "", asked.reject)
         column(label(words), row(None, stay, stop, later), margins=DIALOG, spacing=SPACE * 2, owner=asked)
+        asked.accepted.connect(self.close)
         asked.rejected.connect(self._stay)
+        asked.finished.connect(asked.deleteLater)
         later.setFocus()
         asked.open()
 
-    def _close_for_good(self, before: Callable[[], object] = lambda: None) -> None:
-        before()
-        if self._question is not None:
-            self._question.hide()
-        self.close()
-
     def _stay(self) -> None:
         self._asked = False
-        if self._question is not None:
-            self._question.deleteLater()
-            self._question = None
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         at_work = self.control.run_on is not None and self.control.coordinator.run_id is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.generation import Role
-from rtc_inspector.core.kinds import Kind, RoleName, article, counted, kind_of, noun, task
+from rtc_inspector.core.kinds import RoleName, article, counted, kind_of, noun, task
 from rtc_inspector.core.metrics.metric import metric
 from rtc_inspector.core.settings import EndpointSettings, NamedModel
 from rtc_inspector.core.settings.words import flat, words_of
@@ -175,7 +175,7 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
     """Return the samples of an item as a tree, in the order they are shown."""
     by_id = {sample.id: sample for sample in samples}
     kind = kind_of(item.task)
-    remarks = _remarks(kind, samples)
+    remarks: Mapping[int, str] = resolve_name(kind.remarks)(samples) if kind is not None and kind.remarks else {}
     chained = kind is not None and any(named.by_round for named in kind.roles.values())
 
     def above(sample: SampleRow) -> list[SampleRow]:
@@ -196,13 +196,6 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
         return Node(sample, len(parents), name, tuple(against(sample)), inset, remark)
 
     return [node(sample) for sample in samples]
-
-
-def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
-    if kind is None or not kind.remarks:
-        return {}
-    remarks: Mapping[int, str] = resolve_name(kind.remarks)(samples)
-    return remarks
 
 
 def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> SampleRow | None:

@@ -17,7 +17,7 @@ from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.core.store.writer import Store
 
 if TYPE_CHECKING:
-    from rtc_inspector.ui.figures.view import FiguresView
+    from rtc_inspector.ui.figures.view import FiguresView, FigureView
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ def stored_run(folder: Path, items: int = 24, seed: int = 5) -> Iterator[StoredR
 def show_figure(views: FiguresView, name: str) -> None:
     """Choose one of several figures by its name."""
     views.choose([figure.name for figure in views.figures].index(name))
+
+
+def said(view: FigureView) -> str:
+    """What stands above a figure: the names of lines with their values, then the mark that is read off, or the note."""
+    return " · ".join([*(name.text() for name in view._names), view._said.text()])
 
 
 def shown(widget: QWidget, width: int = 900, height: int = 400) -> QWidget:

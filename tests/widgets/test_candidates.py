@@ -21,7 +21,7 @@ from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.editor import CandidateBlock, Canvas, paint_candidates
-from rtc_inspector.ui.code.view import CodeView, Sampling
+from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.style.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"
@@ -94,7 +94,7 @@ def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     made.set_codebase(codebase)
     made.set_items([item for item in run.items() if item.admitted][:3])
     made.open_file(PATH)
-    made.candidates.set_sampling(Sampling(RegionSettings(), content_fingerprint(codebase)))
+    made.candidates.set_sampling((RegionSettings(), content_fingerprint(codebase)))
     yield made
     made.close()
     assert gateway.close()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
-from stored_run import show_figure
+from stored_run import said, show_figure
 from themes import light, wear
 from waiting import wait_until
 
@@ -154,7 +154,7 @@ def test_a_click_on_a_spot_goes_to_its_regions(window: MainWindow) -> None:
 
     def pointed_at() -> bool:  # the page may still be laid out, so that the spot moves
         QTest.mouseMove(canvas.viewport(), spot())
-        return scatter.said == f"{len(mark.links)} regions: RTC in run 1 {mark.x:.2f}, RTC in run 2 {mark.y:.2f}"
+        return said(scatter) == f"{len(mark.links)} regions: RTC in run 1 {mark.x:.2f}, RTC in run 2 {mark.y:.2f}"
 
     wait_until(pointed_at)
     QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=spot())
@@ -238,7 +238,7 @@ def test_pages_are_written_from_the_menus(window: MainWindow, tmp_path: Path, mo
     page = compare(window, 1, 2)
     names = iter(("both", "run.html", str(Path("absent", "run.html"))))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / next(names)), ""))
-    page.report_asked.emit()
+    page.export_button.menu().actions()[-1].trigger()
     wait_until(lambda: any("both.html" in offer.text for offer in window.parts.offers.offers))
     assert "runs compared" in (tmp_path / "both.html").read_text("utf-8")
     window.inspection.choose_run(Wanted(1))

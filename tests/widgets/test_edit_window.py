@@ -132,7 +132,7 @@ def test_a_run_about_edits_says_edits(window: MainWindow, case: StoredEdits) -> 
     said: set[str] = set()
     for tab in range(window.parts.tabs.count()):
         window.parts.tabs.setCurrentIndex(tab)
-        wait_until(lambda: not window.gateway.busy())
+        wait_until(lambda: not window.gateway._waiting)
         seen = (widget for widget in window.findChildren(QWidget) if widget.isVisibleTo(window))
         said |= {text for widget in seen for text in words(widget)}
     assert "6/6 edits" in window.parts.status.summary.text()

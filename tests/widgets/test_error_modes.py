@@ -104,7 +104,10 @@ def test_labels_of_a_retired_mode_keep_its_name(qapp: QApplication) -> None:
     panel.set_taxonomy(taxonomy)
     panel.names = {"older": "From an older version"}
     panel.set_taxonomy(Taxonomy(2, taxonomy.modes[1:]))
-    assert [button.accessibleName() for button in panel.buttons][:2] == ["Line by line, key 2", "Plainly wrong, key 3"]
+    assert [button.accessibleName() for button in panel.side.buttons][:2] == [
+        "Line by line, key 2",
+        "Plainly wrong, key 3",
+    ]
     assert panel._mode_name("older") == "From an older version"
     assert panel._mode_name("no_poll-of") == "no_poll-of"
     panel.deleteLater()

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
-from stored_run import StoredRun, show_figure, shown, stored_run
+from stored_run import StoredRun, said, show_figure, shown, stored_run
 from themes import wear
 
 from rtc_inspector.core.analyses import scores
@@ -132,7 +132,7 @@ def test_the_pointer_reads_off_every_line_and_a_click_opens_the_item(view: Figur
     opened = opened_by(view)
     spot = at(view, 7.1, 0.3)
     QTest.mouseMove(view.plot.canvas.viewport(), spot)
-    assert view.said == "━━ RTC 0.37 (0.27 to 0.47) · ╍╍ lift +0.07 (-0.13 to +0.27) · regions completed 7"
+    assert said(view) == "━━ RTC 0.37 (0.27 to 0.47) · ╍╍ lift +0.07 (-0.13 to +0.27) · regions completed 7"
     far, near = at(view, 7.1, -0.3), at(view, 7.1, 0.36)
     QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=far)
     assert opened == [], "far from both lines it is read off alone"
@@ -168,8 +168,8 @@ def test_arrow_keys_read_off_values_and_enter_opens_the_item(view: FigureView) -
 
 def test_without_a_pointer_the_last_values_stand_in_the_legend(view: FigureView) -> None:
     view.show_figure(RUNNING)
-    assert view.said.startswith("━━ RTC 0.40 (0.30 to 0.50)")
-    assert view.said.endswith("regions completed 10")
+    assert said(view).startswith("━━ RTC 0.40 (0.30 to 0.50)")
+    assert said(view).endswith("regions completed 10")
 
 
 def test_what_is_read_off_stays_while_a_line_grows(view: FigureView) -> None:
@@ -177,17 +177,17 @@ def test_what_is_read_off_stays_while_a_line_grows(view: FigureView) -> None:
     press(view, KEY.Key_Home, KEY.Key_Right)
     view.show_figure(RUNNING)
     assert view.plot.mark is not None and view.plot.mark.x == 2
-    assert view.said.endswith("regions completed 2")
+    assert said(view).endswith("regions completed 2")
 
 
 def test_many_lines_are_named_and_the_one_pointed_at_is_said(view: FigureView) -> None:
     both = scores.running(task("synthesis"), {1: POINTS, 2: POINTS[:5]})
     view.show_figure(both)
     press(view, KEY.Key_Home)
-    assert "━━ RTC, run 1" in view.said and "╍╍ RTC, run 2" in view.said
+    assert "━━ RTC, run 1" in said(view) and "╍╍ RTC, run 2" in said(view)
     lines = (each for each in view.plot.canvas.listDataItems() if isinstance(each, pg.PlotDataItem))
     assert len({each.opts["pen"].style() for each in lines}) == len(both.series) == 4  # told apart without colour
-    assert view.said.endswith(marks(both)[0].text)
+    assert said(view).endswith(marks(both)[0].text)
 
 
 def test_a_bar_for_each_value_opens_its_items_one_after_the_other(
@@ -197,12 +197,12 @@ def test_a_bar_for_each_value_opens_its_items_one_after_the_other(
     assert isinstance(figure, Histogram)
     view.show_figure(figure)
     judged = [item for item in stored.items if item.headline is not None]
-    assert view.said == f"{len(judged)} judged regions by RTC"
+    assert said(view) == f"{len(judged)} judged regions by RTC"
     opened = opened_by(view)
     press(view, KEY.Key_Right, KEY.Key_Return, KEY.Key_Return)
     first = [item.id for item in judged if item.headline == 0]
     assert [links[0].item for links in opened] == first[:2]
-    assert view.said.startswith("RTC of a region 0.00: ")
+    assert said(view).startswith("RTC of a region 0.00: ")
     QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 1.0, 0.5))
     assert opened[-1] == bins(figure)[-1].links[:1]
 
@@ -216,7 +216,7 @@ def test_a_metric_stands_back_to_back_and_leads_to_samples(view: FigureView, fig
     spot = at(view, failing.middle, -failing.share / 2)
     QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert opened == [failing.links[:1]] and failing.links[0].sample is not None
-    assert "failed reconstructions" in view.said
+    assert "failed reconstructions" in said(view)
     press(view, KEY.Key_Up, KEY.Key_End, KEY.Key_Return, KEY.Key_Down, KEY.Key_Home, KEY.Key_Right)
     last = [each for each in bins(figure) if each.group == "passed"][-1]
     assert opened[1] == last.links[:1]
@@ -280,7 +280,7 @@ def test_a_cell_of_a_heat_map_leads_to_what_is_behind_it(view: FigureView) -> No
     opened, table = opened_by(view), view.cells.table
     table.setFocus()
     table.setCurrentIndex(table.model().index(1, 2))
-    assert view.said.endswith("b, 2: 0.50")
+    assert said(view).endswith("b, 2: 0.50")
     QTest.keyClick(table, KEY.Key_Return)
     assert opened == [(Link(item=7, sample=9),)]
     grounds = [table.model().index(0, column).data(Qt.ItemDataRole.BackgroundRole) for column in (1, 2)]

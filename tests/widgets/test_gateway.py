@@ -111,7 +111,7 @@ def test_a_receiver_ends_on_the_main_thread(gateway: Gateway) -> None:
 
     for _ in range(50):
         gateway.submit("many", lambda: 1, Receiver().take)
-    wait_until(lambda: len(ended) == 50 and not gateway.busy())
+    wait_until(lambda: len(ended) == 50 and not gateway._waiting)
     assert set(ended) == {threading.get_ident()}
 
 

@@ -10,7 +10,7 @@ import pytest
 from notebooks import notebook
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 from store_cases import filled
 from themes import light
 from waiting import wait_until
@@ -115,8 +115,7 @@ def started(run_id: int) -> RunStarted:
 
 def answer(window: MainWindow, words: str) -> None:
     """Press a button of the question on show."""
-    asked = window._question
-    assert asked is not None and asked.isVisible()
+    asked = next(each for each in window.findChildren(QDialog) if each.isVisible())
     next(each for each in asked.findChildren(QPushButton) if each.text() == words).click()
 
 

@@ -171,7 +171,7 @@ def test_blind_shows_nothing_but_the_texts_whatever_the_key(window: MainWindow) 
 def on_screen(window: MainWindow) -> list[str]:
     """All that can be read, hovered over or heard, of every widget in sight but the sample's texts and the modes."""
     shown = [window, *window.findChildren(QWidget)]  # dialogs and lists that drop down are among them
-    texts = (window.parts.labels.subject, *window.parts.labels.buttons)
+    texts = (window.parts.labels.subject, *window.parts.labels.side.buttons)
     modes = {child for each in texts for child in (each, *each.findChildren(QWidget))}
     told = []
     for each in shown:
@@ -281,7 +281,7 @@ def test_changed_error_modes_are_used_and_kept(window: MainWindow, tmp_path: Pat
 
     QTimer.singleShot(100, change)
     window.parts.queue.modes.click()
-    assert panel.taxonomy.version == 2 and panel.buttons[0].accessibleName() == "Line by line, key 1"
+    assert panel.taxonomy.version == 2 and panel.side.buttons[0].accessibleName() == "Line by line, key 1"
     assert read_taxonomy(tmp_path / "error_modes.toml") == panel.taxonomy
 
 

@@ -129,7 +129,7 @@ def shut(window: MainWindow) -> None:
 
 def at_rest(window: MainWindow) -> bool:
     """Whether all that was asked for is on show."""
-    if window.gateway.busy() or window.browsing._turns._pending:
+    if window.gateway._waiting or window.browsing._turns._pending:
         return False  # to look for every timer in the window takes long
     run, labelling, figures = window.inspection.run, window.labelling, window.browsing._figures
     asleep = (window.inspection._timer, labelling._reading._rest, figures._reading._rest)

@@ -72,7 +72,7 @@ def desk(qapp: QApplication, tmp_path: Path) -> Iterator[Desk]:
         panel.set_name("Ada")
         made = Desk(panel, store, reader, item, [s for s in reader.samples(item.id) if s.role == "backward"])
         shown(panel, 950, 420)
-        panel.buttons[0].setFocus()
+        panel.side.buttons[0].setFocus()
         yield made
         panel.close()
         panel.deleteLater()
@@ -88,13 +88,13 @@ def test_a_digit_labels_and_goes_on(desk: Desk) -> None:
 
 def test_without_going_on_the_label_shows_on_its_button(desk: Desk) -> None:
     desk.panel.advance.click()
-    desk.panel.buttons[0].setFocus()
+    desk.panel.side.buttons[0].setFocus()
     desk.key(Qt.Key.Key_2)
-    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["line-by-line"]
+    assert [button.mode.id for button in desk.panel.side.buttons if button.isChecked()] == ["line-by-line"]
     assert desk.panel.history.text().startswith("Ada · Line by line · ")
     desk.key(Qt.Key.Key_0)
     assert desk.labels(0) == [("line-by-line", ""), ("", "")]
-    assert not any(button.isChecked() for button in desk.panel.buttons)
+    assert not any(button.isChecked() for button in desk.panel.side.buttons)
 
 
 def test_a_note_is_typed_kept_and_stored_with_the_label(desk: Desk) -> None:
@@ -136,7 +136,10 @@ def test_several_modes_are_added_and_taken_away_and_the_next_digit_goes_on(desk:
     for key in (Qt.Key.Key_1, Qt.Key.Key_4, Qt.Key.Key_2, Qt.Key.Key_4):
         QTest.keyClick(QApplication.focusWidget(), key, alt)
     assert desk.at == 0
-    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["misses-logic", "line-by-line"]
+    assert [button.mode.id for button in desk.panel.side.buttons if button.isChecked()] == [
+        "misses-logic",
+        "line-by-line",
+    ]
     assert desk.panel.history.text().startswith("Ada · Misses part of the logic + Line by line · ")
     desk.key(Qt.Key.Key_7)
     assert desk.at == 1
@@ -148,7 +151,7 @@ def test_several_modes_are_added_and_taken_away_and_the_next_digit_goes_on(desk:
 
 def test_nothing_wrong_is_offered_where_passes_are_in_turn_and_stands_alone(desk: Desk) -> None:
     panel = desk.panel
-    assert "nothing-wrong" not in [button.mode.id for button in panel.buttons]
+    assert "nothing-wrong" not in [button.mode.id for button in panel.side.buttons]
     desk.key(Qt.Key.Key_G)
     assert desk.asked == []
     panel.offer_clean(True)
@@ -164,14 +167,14 @@ def test_definitions_and_guide_lines_are_whole_where_there_is_room(desk: Desk) -
     panel, first = desk.panel, desk.panel.taxonomy.modes[0]
     guided = replace(first, guide="Also where a branch for None is missing.")
     panel.set_taxonomy(replace(panel.taxonomy, modes=(guided, *panel.taxonomy.modes[1:])))
-    button = panel.buttons[0]
+    button = panel.side.buttons[0]
     assert isinstance(button, ModeButton)
     panel.resize(1200, 900)
     QApplication.processEvents()
     assert button.height() == button.high(button.width(), 8) > button.high(button.width(), 1)
     said = button.laid_out(button.width(), 8).text()
     assert " ".join(said.split()) == f"{first.name} {first.about} → {guided.guide}"
-    bottom = panel.buttons[-1]
+    bottom = panel.side.buttons[-1]
     assert bottom.mapTo(panel, bottom.rect().bottomLeft()).y() < panel.height() - panel.note.height()
 
 
@@ -180,7 +183,7 @@ def test_definitions_are_whole_in_the_desk_of_a_usual_window(desk: Desk, size: t
     """As many pixels as labels have in such a window, with code, lists and round trip around them."""
     desk.panel.resize(*size)
     QApplication.processEvents()
-    for button in desk.panel.buttons:
+    for button in desk.panel.side.buttons:
         assert isinstance(button, ModeButton)
         assert button.height() == button.high(button.width(), 8), button.text()
 
@@ -195,7 +198,7 @@ def test_a_program_is_read_below_the_words_it_was_asked_for_in(desk: Desk) -> No
 
 
 def test_a_definition_without_room_is_one_line(desk: Desk) -> None:
-    for button in desk.panel.buttons:
+    for button in desk.panel.side.buttons:
         assert isinstance(button, ModeButton)
         assert {button.laid_out(width, 1).lineCount() for width in range(240, 480)} == {1}, button.text()
 
@@ -281,9 +284,9 @@ def test_blind_hides_the_verdict_and_the_others_labels(desk: Desk) -> None:
 def test_each_annotator_sees_their_own_label(desk: Desk) -> None:
     desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
     desk.show(0)
-    assert not any(button.isChecked() for button in desk.panel.buttons)
+    assert not any(button.isChecked() for button in desk.panel.side.buttons)
     desk.panel.set_name("Ben")
-    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["other"]
+    assert [button.mode.id for button in desk.panel.side.buttons if button.isChecked()] == ["other"]
 
 
 def test_digits_in_the_annotators_name_are_no_labels(desk: Desk) -> None:
@@ -302,7 +305,7 @@ def test_question_mark_shows_all_keys(desk: Desk) -> None:
 
 
 def test_every_mode_says_its_key(desk: Desk) -> None:
-    assert [button.accessibleName()[-5:] for button in desk.panel.buttons] == [f"key {n}" for n in range(1, 10)]
+    assert [button.accessibleName()[-5:] for button in desk.panel.side.buttons] == [f"key {n}" for n in range(1, 10)]
     wear(DARK)
     desk.panel.grab()
 
@@ -371,7 +374,7 @@ def test_a_decision_that_is_changed_takes_the_other_note(desk: Desk) -> None:
 def test_another_mode_can_be_decided_on_and_undone(desk: Desk) -> None:
     adjudicate(desk)
     desk.panel.advance.click()
-    desk.panel.buttons[0].setFocus()
+    desk.panel.side.buttons[0].setFocus()
     desk.key(Qt.Key.Key_1)
     assert desk.asked == [(desk.queue[0].id, "misses-logic", "")]
     desk.key(Qt.Key.Key_U)
@@ -415,7 +418,7 @@ def test_escape_keeps_the_name_and_digits_label_again(desk: Desk) -> None:
 def test_no_label_is_taken_under_a_name_that_is_not_confirmed(desk: Desk) -> None:
     desk.panel.annotator.setFocus()
     QTest.keyClicks(desk.panel.annotator, "m")
-    desk.panel.buttons[0].click()
+    desk.panel.side.buttons[0].click()
     assert desk.asked == []
     assert QApplication.focusWidget() is desk.panel.annotator and desk.panel.side.unconfirmed.isVisible()
     desk.key(Qt.Key.Key_Return, Qt.Key.Key_1)
@@ -440,7 +443,7 @@ def test_several_modes_of_a_sample_count_once(desk: Desk) -> None:
     desk.panel.set_progress(1, 9)
     desk.key(Qt.Key.Key_1)
     for key in (Qt.Key.Key_2, Qt.Key.Key_5, Qt.Key.Key_3):
-        QTest.keyClick(desk.panel.buttons[0], key, Qt.KeyboardModifier.AltModifier)
+        QTest.keyClick(desk.panel.side.buttons[0], key, Qt.KeyboardModifier.AltModifier)
     assert "2 labelled" in desk.panel.progress.text()
 
 

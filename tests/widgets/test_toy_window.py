@@ -70,7 +70,7 @@ def test_runs_of_it_are_compared_by_its_figure(window: MainWindow) -> None:
     window.comparing.compare([1, 2])
     page = window.comparing.page
     wait_until(lambda: bool(page.runs.model.rowCount()))
-    assert page.runs.model.cell(page.runs.model.index(0, 2)).text.startswith("1.00")
+    assert page.runs.model.index(0, 2).data().startswith("1.00")
     assert "agreement of run 2 minus that of run 1" in page.summary.verdict.text()
 
 

@@ -486,11 +486,11 @@ def test_the_first_region_of_every_run_is_chosen_as_its_regions_arrive(empty: Ma
         wait_until(lambda run=run: inspection.run is not None and inspection.run.id == run)
         assert inspection.looked_at.item == table.regions.shown[0].id and table.table.selectionModel().isRowSelected(0)
         assert empty.browsing.follow
-        wait_until(lambda: empty.parts.roundtrip.cards and not empty.gateway.busy())
+        wait_until(lambda: empty.parts.roundtrip.cards and not empty.gateway._waiting)
     assert all(chosen is not None for items, chosen in arrived if items)
     inspection.choose_item(table.regions.shown[3].id)
     inspection.refresh()
-    wait_until(lambda: not empty.gateway.busy())
+    wait_until(lambda: not empty.gateway._waiting)
     assert inspection.item == table.regions.shown[3]
 
 

@@ -145,9 +145,6 @@ class Gateway(QObject):
         """Run `farewell` in the lane as its last work at close."""
         self._farewells[lane] = farewell
 
-    def busy(self) -> bool:
-        return bool(self._waiting)
-
     def close(self, timeout: float = 2.0) -> bool:
         """Stop and join everything within `timeout` seconds; whether all has ended. Idempotent."""
         self._closed = True

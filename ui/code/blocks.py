@@ -7,7 +7,6 @@ Lines and columns here are 0-based, columns in UTF-16 units.
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.syntax import NEWLINE
@@ -69,12 +68,8 @@ def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
 TAB = 4  # columns of a tab stop
 
 
-class OpenFile(NamedTuple):
-    """The content of the code view: a file, None where the project has none, its text, and the run's regions in it."""
-
-    file: SourceFile | None
-    text: SourceText
-    items: Sequence[ItemRow]
+OpenFile = tuple[SourceFile | None, SourceText, Sequence[ItemRow]]
+"""The content of the code view: a file, None where the project has none, its text, and the run's regions in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +95,6 @@ class PlacedBlocks:
     @property
     def items(self) -> tuple[ItemRow, ...]:
         return (*(block.item for block in self.blocks), *self.gone)
-
-    @property
-    def moved(self) -> bool:
-        return bool(self.gone) or any(block.moved for block in self.blocks)
 
 
 def place(items: Iterable[ItemRow], source: SourceText) -> PlacedBlocks:

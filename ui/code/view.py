@@ -1,7 +1,7 @@
 """The code view: header, editor and find bar over one file of the project, with the run's regions in it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
@@ -117,7 +117,7 @@ def _about(path: str, placed: PlacedBlocks, missing: bool) -> str:
     parts = [counted(count, noun)] if count else []
     if placed.gone:
         parts.append(f"changed since the run, {len(placed.gone)} not found")
-    elif placed.moved:
+    elif any(block.moved for block in placed.blocks):
         parts.append("changed since the run")
     return " · ".join(parts)
 
@@ -185,12 +185,8 @@ class FindBar(QWidget):
 KEY = "candidates"
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """The way in which the run that is shown drew its regions. `fingerprint`: of the files it drew from."""
-
-    settings: RegionSettings
-    fingerprint: str
+Sampling = tuple[RegionSettings, str]
+"""The way in which the run that is shown drew its regions, and the fingerprint of the files it drew from."""
 
 
 class Candidates(QObject):
@@ -237,8 +233,9 @@ def _consider(
 
     if file.is_test:
         return "tests are never sampled"
+    settings, fingerprint = sampling
     try:
-        return considered(file, sampling.settings, _coverage(sampling.fingerprint, codebase), items)
+        return considered(file, settings, _coverage(fingerprint, codebase), items)
     except ProjectError as error:
         return error.problem
 
@@ -473,7 +470,7 @@ class CodeView(QWidget):
         return None
 
     def _open_file(self) -> OpenFile:
-        return OpenFile(self._files.get(self.path), self.source, self._by_path.get(self.path, []))
+        return self._files.get(self.path), self.source, self._by_path.get(self.path, [])
 
     def _missing(self) -> bool:
         return bool(self.path) and self.path not in self._texts

@@ -17,7 +17,6 @@ class AuditPage(QWidget):
     """Shows the audit of some runs."""
 
     closed = Signal()
-    choose_asked = Signal()  # other runs
     export_failed = Signal(str)  # the problem
 
     def __init__(self) -> None:
@@ -35,7 +34,7 @@ class AuditPage(QWidget):
         self.score_button = button("Score", tip, flat=False)
         self.stop_button = button("Stop", "Keep what is scored, and go on later", flat=False)
         self.report_button = button("Write page…", "All figures as one HTML file", flat=False)
-        self.choose_button = button("Choose runs…", "Audit other runs", self.choose_asked.emit, flat=False)
+        self.choose_button = button("Choose runs…", "Audit other runs", flat=False)
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
         buttons = (self.score_button, self.stop_button, self.report_button, self.choose_button, self.close_button)
         head = row(label("Metric audit", "title"), None, self.progress, *buttons, margins=BAR)

@@ -109,11 +109,10 @@ class TraceSide(QWidget):
 
 
 class Traces(QWidget):
-    """`back_asked` to the summary; `wanted(pair)`: its samples are to be read; `left_for(run_id, item_id)`."""
+    """`back_asked` to the summary; `wanted(pair)`: its samples are to be read."""
 
     back_asked = Signal()
     wanted = Signal(object)
-    left_for = Signal(int, int)
 
     def __init__(self, sides: Sequence[TraceSide]) -> None:
         super().__init__()
@@ -127,8 +126,6 @@ class Traces(QWidget):
         self.next = button("", "Next item (Alt+Right)", lambda: self.step(1), icon="next")
         for (words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words)
-        for side in sides:
-            side.left_for.connect(self.left_for)
         head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR, grows=self.title)
         column(head, split(Qt.Orientation.Horizontal, *sides, stretch=(1, 1)), owner=self)
 
@@ -270,12 +267,9 @@ class ComparePage(QWidget):
     """Shows comparisons with one reference."""
 
     closed = Signal()
-    choose_asked = Signal()  # other runs
-    reference_asked = Signal(int)  # run
     pair_wanted = Signal(object)  # a Pair whose samples are to be read
     left_for = Signal(int, int)  # run and item to show in the main view
     export_failed = Signal(str)  # the problem
-    report_asked = Signal()  # a page to pass on
     figures_asked = Signal()  # of all the runs
     figure_chosen = Signal(str, str)  # name and value of another choice
     link_opened = Signal(object)  # what is behind a mark of a figure
@@ -289,15 +283,13 @@ class ComparePage(QWidget):
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = stacked(self._empty, self.summary)
         self.runs.chosen.connect(self._choose)
-        self.runs.reference_asked.connect(self.reference_asked)
         self.summary.opened.connect(self.open_pairs)
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
-        self.choose_button = button("Choose runs…", "Compare other runs", self.choose_asked.emit, flat=False)
+        self.choose_button = button("Choose runs…", "Compare other runs", flat=False)
         tip = "Hold all runs against the chosen one (R)"
         self.reference_button = button("Make reference", tip, self.runs.ask_reference, flat=False)
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
-        self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
         tip = "What the analyses make of all these runs together"
         self.figures_button = button("Figures", tip, self._turn_figures, flat=False)
         self.figures_button.setCheckable(True)
@@ -316,7 +308,6 @@ class ComparePage(QWidget):
         self._stack.addWidget(traces)
         traces.back_asked.connect(self.show_summary)
         traces.wanted.connect(self.pair_wanted)
-        traces.left_for.connect(self.left_for)
         return traces
 
     @cached_property
@@ -347,6 +338,7 @@ class ComparePage(QWidget):
     def make_side(self) -> None:
         if len(self._sides) < len(SIDES):
             self._sides.append(TraceSide(SIDES[len(self._sides)]))
+            self._sides[-1].left_for.connect(self.left_for)
 
     @property
     def comparison(self) -> Comparison | None:
@@ -359,7 +351,7 @@ class ComparePage(QWidget):
     def say(self, heading: str, advice: str) -> None:
         """Say that there is no comparison, and why; figures stay: their runs need not have anything in common."""
         self.comparisons = ()
-        self.summary.list.forget()
+        self.summary.list.table.setCurrentIndex(QModelIndex())
         self._empty.say(heading, advice)
         self.runs.hide()
         self._enable(False)

@@ -170,9 +170,6 @@ class PairList(QWidget):
         # So that Enter opens something at once.
         self.choose(chosen or next(iter(self.pairs.shown), None))
 
-    def forget(self) -> None:
-        self.table.setCurrentIndex(QModelIndex())
-
     @property
     def chosen(self) -> Pair | None:
         at = self.table.currentIndex().row()

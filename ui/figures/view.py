@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
@@ -35,9 +34,6 @@ from rtc_inspector.ui.style.controls import (
 from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
 from rtc_inspector.ui.style.theme import SPACE, current_theme, mix
 
-if TYPE_CHECKING:
-    from rtc_inspector.core.figures import Figure
-
 HIGHEST = 8_000  # pixels of the picture of a long table; what does not fit is said in it
 WIDEST, NARROWEST = 360, 110
 """Pixels of a column at most before the user draws it wider, and of words at least where there is little room."""
@@ -52,7 +48,6 @@ class Cells(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._figure: Table | Grid | None = None
-        self._heads: list[Head] = []
         self.model = CellModel([])
         self.table, self._sorted = sorted_table("", self.model)
         self._bars = BarDelegate(self.table)  # kept, as in the project's tree
@@ -71,10 +66,9 @@ class Cells(QWidget):
         fresh = self._figure is None or self._figure.name != figure.name
         self._figure = figure
         heads = _heads(figure)
-        if [head.text for head in heads] != [head.text for head in self._heads]:
+        if [head.text for head in heads] != self.model.heads:
             self.model.change_columns(heads)
             fresh = True
-        self._heads = heads
         self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure))])
         if not fresh:
             return
@@ -248,11 +242,6 @@ class FigureView(QWidget):
         cells.pointed.connect(self._say)
         self._stack.addWidget(cells)
         return cells
-
-    @property
-    def said(self) -> str:
-        """Return the mark that is read off, else the note, after the names of lines with their values."""
-        return " · ".join([*(name.text() for name in self._names), self._said.text()])
 
     def show_figure(self, figure: Figure) -> None:
         if figure == self.figure:

@@ -455,9 +455,8 @@ class LabelSide(QWidget):
         self.unconfirmed.setVisible(typed != kept)
 
     def suggest(self, annotators: Sequence[str]) -> None:
-        completer = QCompleter(list(annotators), self.annotator)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.annotator.setCompleter(completer)
+        insensitive = Qt.CaseSensitivity.CaseInsensitive
+        self.annotator.setCompleter(QCompleter(list(annotators), self.annotator, caseSensitivity=insensitive))
 
     def choose(self, modes: Collection[str]) -> None:
         for each in self.buttons:

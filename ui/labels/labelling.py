@@ -30,6 +30,7 @@ from rtc_inspector.ui.labels.controls import SCOPES, LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import TELLING, Asked, LabelQueue, LabelRequest, QueueKind, Stock, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
+from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText
 from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.shell.remembered import Remembered
@@ -57,10 +58,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What is labelled: the runs whose samples are in turn, `run` the one on show, all in one database."""
+    """What is labelled: the runs whose samples are in turn, all in one database."""
 
     database: Path
-    run: int
     runs: tuple[int, ...]
 
 
@@ -76,12 +76,12 @@ class Labelling(QObject):
         inspection: Inspection,
         scribe: Scribe,
         remembered: Remembered,
-        files: Callable[[], Sequence[SourceFile]],
+        project: OpenProject,
     ) -> None:
         super().__init__(panel)
         self._panel, self._bar = panel, bar
         self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
-        self._files = files
+        self._project = project
         self._queue = LabelQueue()
         self._ready: dict[int, Subject] = {}
         self._desk: Desk | None = None
@@ -129,7 +129,7 @@ class Labelling(QObject):
     def rebuild(self) -> None:
         run, database = self._inspection.run, self._inspection.database
         if run is not None and database is not None:
-            desk = Desk(database, run.id, tuple(self.runs()))
+            desk = Desk(database, tuple(self.runs()))
             if self._desk is not None and desk.runs != self._desk.runs:
                 self._panel.forget()  # what is on show, and what could be undone, may be of a run that is left out now
             self._desk = desk
@@ -215,7 +215,8 @@ class Labelling(QObject):
             self._present(subject)
         missing = [sample for sample in self._queue.around() if sample not in self._ready]
         if missing:
-            self._inspection.ask("label subjects", partial(_read_subjects, missing, self._files()), self._take_subjects)
+            files = self._project.codebase.files if self._project.codebase is not None else ()
+            self._inspection.ask("label subjects", partial(_read_subjects, missing, files), self._take_subjects)
 
     def _take_subjects(self, subjects: Sequence[Subject]) -> None:
         if len(self._ready) > KEPT:
@@ -321,15 +322,12 @@ INTERFACE = "xml"
 READ = "Labels (*.json *.jsonl *.csv);;All files (*)"
 
 
-class LabelFiles(QObject):
-    """`imported` when labels came in."""
-
-    imported = Signal()
+class LabelFiles:
+    """Writes labels to files, and takes in what others wrote."""
 
     def __init__(
         self, window: QWidget, labelling: Labelling, inspection: Inspection, scribe: Scribe, notices: NoticeBar
     ) -> None:
-        super().__init__(window)
         self._window, self._labelling = window, labelling
         self._inspection, self._scribe, self._notices = inspection, scribe, notices
 
@@ -363,7 +361,7 @@ class LabelFiles(QObject):
 
     def _say_imported(self, new: int) -> None:
         self._notices.say(NoticeText(f"{counted(new, 'new label')} came in."))
-        self.imported.emit()
+        self._labelling.rebuild()
 
 
 def _write(runs: Sequence[int], path: Path, ending: str, taxonomy: Taxonomy, reader: Reader) -> NoticeText:

@@ -35,11 +35,6 @@ def is_decision(label: LabelRow) -> bool:
     return label.kind == LabelKind.ADJUDICATION
 
 
-def decision(labels: Sequence[LabelRow]) -> LabelRow | None:
-    """Return the decision made last, or None."""
-    return next((each for each in reversed(labels) if is_decision(each)), None)
-
-
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
     """Return one entry of the history in words."""
     words = name_of(entry.mode) if entry.mode else "note" if entry.note else "label taken back"
@@ -186,10 +181,6 @@ class LabelsPanel(QWidget):
         column(self._empty, self._body, owner=self)
         self.set_taxonomy(read_taxonomy())
         self.set_sample(None, [])
-
-    @property
-    def buttons(self) -> Sequence[QWidget]:
-        return self.side.buttons
 
     def event(self, event: QEvent) -> bool:
         """Take `?` before the window does, for these keys."""
@@ -389,11 +380,9 @@ class LabelsPanel(QWidget):
     # ---- what is shown
 
     def _own(self) -> LabelRow | None:
-        if self.adjudicating:
-            return decision(self._labels)
-        return next(
-            (each for each in reversed(self._labels) if each.annotator == self.name and not is_decision(each)), None
-        )
+        """Return the label that this annotator gave last, or, while adjudicating, the decision made last."""
+        alike = (each for each in reversed(self._labels) if is_decision(each) == self.adjudicating)
+        return next((each for each in alike if self.adjudicating or each.annotator == self.name), None)
 
     def _held(self) -> list[LabelRow]:
         last = {each.annotator: each for each in self._labels if not is_decision(each)}

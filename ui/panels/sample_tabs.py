@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from operator import attrgetter
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -217,9 +218,8 @@ class TestsPanel(QWidget):
         self.parting = switch("Parted only", "Show only tests that gave something else before")
         self.search = FilterField("Filter tests", "Filter tests by name or message")
         self.search.setMaximumWidth(220)
-        self.search.textChanged.connect(lambda: self._fill())
-        self.failing.toggled.connect(lambda: self._fill())
-        self.parting.toggled.connect(lambda: self._fill())
+        for changed in (self.search.textChanged, self.failing.toggled, self.parting.toggled):
+            changed.connect(lambda: self._fill())
         heads = ("Outcome", "Test", "Seconds", "Message", "Gave before", "Gives")
         self.model = CellModel([Head(name) for name in heads])
         self.table, self._sorted = sorted_table("Tests of this verdict", self.model)
@@ -306,7 +306,7 @@ class TestsPanel(QWidget):
 
     def _fill(self) -> None:
         self.model.fill([(self._cells(test), place) for place, test in self._shown()])
-        self._show_current(self.table.currentIndex())
+        self._show_current()
 
     def _cells(self, test: TestResult) -> list[Cell]:
         # The line that names the error: the first such, or the last in a Python traceback; else the last line.
@@ -328,7 +328,7 @@ class TestsPanel(QWidget):
         index = self._sorted.mapToSource(self.table.currentIndex())
         return self._tests[self.model.key(index.row())] if index.isValid() else None
 
-    def _show_current(self, current: QModelIndex, previous: QModelIndex | None = None) -> None:
+    def _show_current(self) -> None:
         test = self._current()
         self.message.show_text(test.message if test else "", test.node_id if test else "", _ABSENT if test else "")
         line = self._line(test)
@@ -577,17 +577,13 @@ def _places(nodes: Sequence[presenters.Node]) -> dict[int, tuple[int, int]]:
         parent = node.sample.parent_id
         children.setdefault(parent if parent in ids else None, []).append(node)
     places: dict[int, tuple[int, int]] = {}
-    row = 0
+    row, order = 0, attrgetter("sample.index")
     # A stack, not recursion: a chain may be longer than Python lets functions call themselves.
-    waiting = [(node, True) for node in sorted(children.get(None, ()), key=_index, reverse=True)]
+    waiting = [(node, True) for node in sorted(children.get(None, ()), key=order, reverse=True)]
     while waiting:
         node, fresh = waiting.pop()
         row += fresh and bool(places)
         places[node.sample.id] = row, node.depth
-        below = sorted(children.get(node.sample.id, ()), key=_index)
+        below = sorted(children.get(node.sample.id, ()), key=order)
         waiting += [(each, at > 0) for at, each in reversed(list(enumerate(below)))]
     return places
-
-
-def _index(node: presenters.Node) -> int:
-    return node.sample.index

@@ -157,19 +157,16 @@ class RunControl(QObject):
     def choose_sandbox(self, name: str) -> None:
         self.adopt(replace(self.settings, oracle=replace(self.settings.oracle, sandbox=name)))
 
-    def begin(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
-        """Start a run on a project with these settings or the window's; False, and a notice, when that cannot be."""
-        settings = settings or self.settings
+    def begin(self, project: Path | None, database: Path | None, settings: RunSettings) -> bool:
+        """Start a run on a project; False, and a notice, when that cannot be."""
         place = self.place(project, database, settings)
         if place is None:
             return False
         self.database = place[1]
         return self._begin(job("many:start", settings, place[0], database=place[1]), A_RUN, place[0])
 
-    def place(
-        self, project: Path | None, database: Path | None, settings: RunSettings | None = None
-    ) -> tuple[Path, Path] | None:
-        project = project_of(settings or self.settings, project)
+    def place(self, project: Path | None, database: Path | None, settings: RunSettings) -> tuple[Path, Path] | None:
+        project = project_of(settings, project)
         if project is None:
             remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
             self._notices.report(ProjectError("No project is open.", remedy), NO_PROJECT)

@@ -214,12 +214,9 @@ class Starting(QObject):
             self._ask(dialog, partial(_standing, self._project.root, settings), show, can_be_tried=False)
 
     def _try(self, dialog: RunDialog, settings: OracleSettings) -> None:
-        def show(words: str) -> None:
-            dialog.say_environment(words, can_be_tried=True)
-
         if self._project.root is not None:
             work = partial(_tried, self._project.root, settings, lambda: self._dialog is not dialog)
-            self._ask(dialog, work, show, can_be_tried=True)
+            self._ask(dialog, work, partial(dialog.say_environment, can_be_tried=True), can_be_tried=True)
 
     def _ask(self, dialog: RunDialog, work: Callable[[], T], show: Callable[[T], None], can_be_tried: bool) -> None:
         def fail(error: Exception) -> None:

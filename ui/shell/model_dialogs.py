@@ -80,7 +80,7 @@ class DownloadDialog(QDialog):
         stage, done, total = thread.step
         # Until the hub has answered the size is not known.
         self.bar.setValue(done * STEPS // total if total > 1 else 0)
-        self._say(f"{stage}: {gib(done)} of {gib(total)}" if total > 1 else f"{stage}…")
+        say_in(self, self.said, f"{stage}: {gib(done)} of {gib(total)}" if total > 1 else f"{stage}…")
         if thread.is_alive():
             return
         self._timer.stop()
@@ -103,10 +103,7 @@ class DownloadDialog(QDialog):
         self.name.setEnabled(not busy)
 
     def _fail(self, error: Exception) -> None:
-        self._say(error_words(error), bad=True)
-
-    def _say(self, words: str, bad: bool = False) -> None:
-        say_in(self, self.said, words, bad)
+        say_in(self, self.said, error_words(error), bad=True)
 
 
 WORDS = (

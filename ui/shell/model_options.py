@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QWidget
 
-from rtc_inspector.core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
+from rtc_inspector.core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from rtc_inspector.core.settings.setting import with_values
 from rtc_inspector.ui.shell.fields import Choice, pair, say
 from rtc_inspector.ui.shell.setting_fields import SettingField
@@ -97,8 +97,10 @@ class ModelOptions:
             fields[f"generation.{name}"].changed.connect(self._tell)
 
     def add_rows(self, form: QFormLayout) -> None:
-        form.addRow("Forward model", pair(self.forward, self._server("forward")))
-        form.addRow("Backward model", pair(self.backward, self._server("backward")))
+        for role, chosen in (("forward", self.forward), ("backward", self.backward)):
+            server = push("Server…", "", partial(self._choose_server, role))
+            called(server, f"Have a model server make the {role} pass")
+            form.addRow(f"{role.capitalize()} model", pair(chosen, server))
         buttons = row(self.served, self.add_server, None)
         self._others_row = QWidget()
         column(self.others, buttons, self.served_said, spacing=SPACE // 2, owner=self._others_row)
@@ -189,14 +191,6 @@ class ModelOptions:
             series=series,
         )
 
-    def _generation(self) -> ModelSettings:
-        values = {path: field.value() for path, field in self._fields.items() if path.startswith("generation.")}
-        return with_values(self._settings, values).generation
-
-    def _server(self, role: str) -> QWidget:
-        act = partial(self._choose_server, role)
-        return called(push("Server…", "", act), f"Have a model server make the {role} pass")
-
     def _choose_server(self, role: str) -> None:
         old = self._settings
         current = old.endpoint if role == "forward" else old.backward_endpoint or old.endpoint
@@ -230,7 +224,8 @@ class ModelOptions:
     def _tell_memory(self, headers: Sequence[GgufHeader]) -> None:
         from rtc_inspector.core.models.devices import estimate, idle_gpu, memory_now, tight
 
-        generation, free = self._generation(), memory_now()
+        values = {path: field.value() for path, field in self._fields.items() if path.startswith("generation.")}
+        generation, free = with_values(self._settings, values).generation, memory_now()
         bad = bool(headers) and tight(headers, generation, free)
         words = [estimate(headers, generation, free)] if headers else []
         if headers and (idle := idle_gpu()):

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QWidget,
 )
 
@@ -96,7 +95,9 @@ class RunDialog(QDialog):
         self._columns.addLayout(self._left, 1)
         self._columns.addLayout(column(self._asking(), None), 1)
         self._testing()
-        parts = (self._scroll, self.problem, self.origin, self._cost_row(), self._buttons())
+        cost = row(self.cost, self.measure, spacing=SPACE * 2, grows=self.cost)
+        cost.setAlignment(self.measure, Qt.AlignmentFlag.AlignTop)
+        parts = (self._scroll, self.problem, self.origin, cost, self._buttons())
         column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
         self.run.setDefault(True)  # it counts only once the button stands in the dialog
         self.setMinimumWidth(NARROWEST)
@@ -116,11 +117,6 @@ class RunDialog(QDialog):
                 field.changed.connect(self._rest.start)
         self.models.others.itemChanged.connect(self._tell)
         self.models.cross.toggled.connect(self._tell)
-
-    def _cost_row(self) -> QHBoxLayout:
-        line = row(self.cost, spacing=SPACE * 2, grows=self.cost)
-        line.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignTop)
-        return line
 
     def _sampling(self) -> QFormLayout:
         rows = form("WHAT IS SAMPLED")

@@ -15,7 +15,7 @@ Draw = Callable[[QPainter, QRect, bool], None]
 """Draws into a square; the last argument says whether what carries the icon is enabled."""
 
 
-class _Engine(QIconEngine):
+class DrawnIcon(QIconEngine):
     """Draws an icon when Qt asks for it, so that it follows the theme; kept pixmaps would have to be made anew.
 
     Selected rows get the same colours as others: Qt's own engine would tint the icon with the selection's colour.
@@ -37,12 +37,7 @@ class _Engine(QIconEngine):
         return picture
 
     def clone(self) -> QIconEngine:
-        return _Engine(self._draw)
-
-
-def drawn_icon(draw: Draw) -> QIcon:
-    """Return an icon that `draw` draws."""
-    return QIcon(_Engine(draw))
+        return DrawnIcon(self._draw)
 
 
 def icon(name: str, role: str = "text") -> QIcon:
@@ -53,7 +48,7 @@ def icon(name: str, role: str = "text") -> QIcon:
         colour = theme.role(role) if enabled else theme.tint(theme.muted, 0.5)
         _renderer(name, colour).render(painter, QRectF(rect))
 
-    return drawn_icon(draw)
+    return QIcon(DrawnIcon(draw))
 
 
 def icon_path(name: str) -> str:

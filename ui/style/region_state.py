@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPolygonF
 from rtc_inspector.core.figures import reading
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import ItemRow
-from rtc_inspector.ui.style.icons import drawn_icon
+from rtc_inspector.ui.style.icons import DrawnIcon
 from rtc_inspector.ui.style.theme import current_theme
 
 UNFINISHED = "unfinished"  # state of a region whose run ended before it was complete
@@ -136,4 +136,4 @@ def mark_icon(state: RegionState) -> QIcon:
     def draw(painter: QPainter, rect: QRect, enabled: bool) -> None:
         draw_mark(painter, QRectF(rect).center(), state, rect.height() * SIZE / 16)
 
-    return drawn_icon(draw)
+    return QIcon(DrawnIcon(draw))

@@ -143,11 +143,8 @@ class CellModel(ListedRows):
     def key(self, row: int) -> int:
         return self.shown[row][1]
 
-    def cell(self, index: Index) -> Cell:
-        return self.shown[index.row()][0][index.column()]
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        cell, item = self.cell(index), Qt.ItemDataRole
+        cell, item = self.shown[index.row()][0][index.column()], Qt.ItemDataRole
         if role == item.ForegroundRole:
             return QColor(current_theme().role(cell.colour)) if cell.colour else None
         if role == item.BackgroundRole:

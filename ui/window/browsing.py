@@ -423,4 +423,4 @@ class Browsing(QObject):
 def _sampling(run: RunRow | None) -> Sampling | None:
     if run is None or not task(run.task).source.selected:
         return None
-    return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)
+    return RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint

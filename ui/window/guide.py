@@ -5,7 +5,7 @@ What is pointed at is found in the run at hand. What a run does not hold is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -125,9 +125,6 @@ class Guide(QObject):
         self._tour: Tour | None = None
         preferences.tour_ended.connect(self._show_waiting)
         inspection.moved.connect(self._move)
-
-    def commands(self) -> dict[str, Callable[[], object]]:
-        return {"guide": self.ask}
 
     def ask(self) -> None:
         run = self._inspection.run

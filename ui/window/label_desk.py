@@ -58,7 +58,6 @@ class LabelDesk(QObject):
         parts.queue.import_asked.connect(files.ask_import)
         parts.queue.agreement.clicked.connect(self.show_agreement)
         parts.queue.modes.clicked.connect(self.ask_modes)
-        files.imported.connect(labelling.rebuild)
         try:
             parts.labels.set_taxonomy(self._file.read())
         except UserError as error:

@@ -54,7 +54,7 @@ class RunsPage(QObject):
         page.setParent(self._parts)
         page.hide()
         page.closed.connect(self.close)
-        page.choose_asked.connect(self.choose_asked)
+        page.choose_button.clicked.connect(lambda: self.choose_asked.emit())
         page.export_failed.connect(self._parts.notices.warn)
 
     @property
@@ -97,14 +97,14 @@ class Comparing(RunsPage):
 
         page = ComparePage(self._summary)
         self._connect(page)
-        page.reference_asked.connect(self._set_reference)
+        page.runs.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
         page.left_for.connect(self._leave)
         page.figures_asked.connect(lambda: self._feed.note(*self.runs))
         page.figure_chosen.connect(self._feed.choose)
         page.link_opened.connect(self._follow_link)
         self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
-        page.report_asked.connect(lambda: self._reporting.ask_comparison(self.runs))
+        page.export_button.offer("Page with traces (HTML)…", lambda: self._reporting.ask_comparison(self.runs))
         return page
 
     def pieces(self) -> tuple[Work, ...]:
@@ -215,9 +215,6 @@ class Auditing(RunsPage):
         self._tick = QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._look)
         inspection.overview_changed.connect(self._follow)
-
-    def commands(self) -> Mapping[str, Callable[[], object]]:
-        return {"audit": self.audit_shown}
 
     @cached_property
     def page(self) -> AuditPage:
@@ -334,9 +331,6 @@ class BigFigures(QWidget):
         inspection.moved.connect(lambda before, now: self.show_run(inspection.run))
         self.show_run(inspection.run)
 
-    def commands(self) -> Mapping[str, Callable[[], object]]:
-        return {"big-figures": self.turn}
-
     def turn(self) -> None:
         if self.isVisible():
             self._parts.leave_page(self)
@@ -384,9 +378,6 @@ class Reporting(QObject):
     def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar, offers: OfferBar) -> None:
         super().__init__(window)
         self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
-
-    def commands(self) -> Mapping[str, Callable[[], object]]:
-        return {"report": self.ask_report}
 
     def ask_report(self) -> None:
         run = self._inspection.run

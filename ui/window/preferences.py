@@ -154,7 +154,6 @@ class SettingsDialog(QDialog):
 class Preferences(QObject):
     """Opens the dialog and the tour; keeps the size of the code."""
 
-    code_sized = Signal(object)  # the font that code is to be written in
     sandbox_chosen = Signal(str)  # its name
     annotator_named = Signal(str)  # their name
     models_changed = Signal()
@@ -166,14 +165,12 @@ class Preferences(QObject):
         appearance: Appearance,
         remembered: Remembered,
         actions: WindowActions,
-        keys_of_views: Sequence[KeyGroup],
+        parts: WindowParts,
         sandbox: Callable[[], str],
-        steps: Callable[[], Sequence[Step]],
     ) -> None:
         super().__init__(window)
         self.window, self._appearance, self._remembered = window, appearance, remembered
-        self._actions, self._keys_of_views = actions, keys_of_views
-        self._sandbox, self._steps = sandbox, steps
+        self._actions, self._parts, self._sandbox = actions, parts, sandbox
         self.tour: Tour | None = None
         # Qt scales all of a window that opens; text alone grows beyond that until the next start.
         self._scale = remembered.scale
@@ -199,7 +196,7 @@ class Preferences(QObject):
         """Show text in that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
         self._remembered.scale = scale
         self._appearance.grow(scale / self._scale)
-        self.code_sized.emit(fixed_font(self._points))
+        self._parts.code.editor.use_font(fixed_font(self._points))
 
     def restore(self) -> None:
         if self._remembered.code_points:
@@ -208,14 +205,14 @@ class Preferences(QObject):
     def size_code(self, points: float) -> None:
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
         self._remembered.code_points = self._points
-        self.code_sized.emit(fixed_font(self._points))
+        self._parts.code.editor.use_font(fixed_font(self._points))
 
     def show_help(self) -> None:
-        show_modal(HelpDialog([*self._actions.key_groups(), *self._keys_of_views], self.window))
+        show_modal(HelpDialog([*self._actions.key_groups(), *keys_of_views(self._parts)], self.window))
 
     def show_tour(self) -> None:
         self._remembered.toured = True
-        self.show_steps(self._steps())
+        self.show_steps(tour_steps(self._parts))
 
     def show_steps(self, steps: Sequence[Step]) -> None:
         # It covers the window: a second one would lie over the first.
@@ -242,25 +239,27 @@ def keys_of_views(parts: WindowParts) -> list[KeyGroup]:
     ]
 
 
-def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget) -> list[Step]:
+def tour_steps(parts: WindowParts) -> list[Step]:
     """Return the steps of the tour for a new user."""
     return [
         Step(
-            bar,
+            parts.bar,
             "Choose and run",
             "A project, a task and a model on this machine; then Run. The button beside it says what a run will cost.",
         ),
         Step(
-            regions,
+            parts.regions,
             "Regions",
             "Pieces of code that the project's tests can judge. Red ones the model could not write again from its own "
             "description. F9 goes to the next failure.",
         ),
         Step(
-            code, "Your code", "Every region in its place. Select any lines and press F7: the round trip runs on them."
+            parts.code,
+            "Your code",
+            "Every region in its place. Select any lines and press F7: the round trip runs on them.",
         ),
         Step(
-            roundtrip,
+            parts.roundtrip,
             "Round trip",
             "What the model said of the region, what it wrote from that and the code around it, and what the tests "
             "said. Ctrl+K goes anywhere. F1 says how it works and shows every key.",

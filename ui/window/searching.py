@@ -87,9 +87,6 @@ class Searching(QObject):
         self._keys: Mapping[str, str] = {}
         inspection.moved.connect(self._move)
 
-    def commands(self) -> Mapping[str, Callable[[], object]]:
-        return {"search": self.search_project}
-
     def search_project(self) -> None:
         if self._dialog is None:
             self._dialog = SearchDialog(self._project.gateway, self._files, self._window, self._named)

@@ -93,8 +93,7 @@ class WindowActions:
     def __init__(self, window: QWidget) -> None:
         self._window = window
         self._groups = {title: [self._make(*entry) for entry in entries] for title, entries in GROUPS.items()}
-        names = [name for entries in GROUPS.values() for name, _, _ in entries]
-        self._by_name = dict(zip(names, self.all(), strict=True))
+        self._by_name = {action.objectName(): action for action in self.all()}
 
     def __getitem__(self, name: str) -> QAction:
         return self._by_name[name]
