@@ -24,7 +24,6 @@ from rtc_inspector.ui.project.regions import (
     SCORE,
     STATE,
     STATES,
-    RegionFilter,
     RegionModel,
     RegionTable,
 )
@@ -53,7 +52,7 @@ def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
     model.set_items(run.items())
     model.sort(SCORE, Qt.SortOrder.DescendingOrder)
-    model.set_filter(RegionFilter("module_001"))
+    model.filter("module_001")
     model.set_items([])
     assert tester.model() is model
 
@@ -173,7 +172,7 @@ def test_a_hundred_thousand_rows_are_filtered(qapp: QApplication, run: Filled) -
     table.resize(520, 400)
     table.show()
     table.set_items(items)
-    table.regions.set_filter(RegionFilter("module_99"))
+    table.regions.filter("module_99")
     table.grab()
     table.close()
     assert len(table.regions.shown) > 500

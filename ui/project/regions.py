@@ -76,45 +76,6 @@ COLUMNS = (
 """By the numbers above; the method names the headline and the difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionFilter:
-    """The choice of regions that are listed."""
-
-    words: str = ""  # in path or code, all of them
-    states: frozenset[RegionState] = frozenset()  # empty means any but dropped
-    extra: bool = False  # only those that a person tried
-    flagged: bool = False  # only those with code about which something was odd
-
-    def select(
-        self, items: Sequence[ItemRow], texts: Mapping[int, str], flags: Mapping[int, Sequence[str]]
-    ) -> list[ItemRow]:
-        if self.extra:
-            items = [item for item in items if item.extra]
-        if self.flagged:
-            items = [item for item in items if item.id in flags]
-        if self.states:
-            found = [item for item in items if region_state(item) in self.states]
-        else:
-            dropped = RegionState.DROPPED.value
-            found = [item for item in items if item.state != dropped]
-        for word in self.words.lower().split():
-            found = [i for i in found if word in texts[i.id] or (self.flagged and word in " ".join(flags[i.id]))]
-        return found
-
-
-class _Texts(dict[int, str]):
-    """Path, line and code of regions in small letters, each made when it is first looked at."""
-
-    def __init__(self, items: Sequence[ItemRow]) -> None:
-        super().__init__()
-        self._items = {item.id: item for item in items}
-
-    def __missing__(self, item_id: int) -> str:
-        item = self._items[item_id]
-        self[item_id] = f"{item.file}:{item.start_line}\n{presenter(item).listed(item)}\n{item.text}".lower()
-        return self[item_id]
-
-
 class RegionModel(ListedRows):
     """The regions that pass the filter, in the chosen order; `all_items` has every one as the store gave them."""
 
@@ -129,8 +90,10 @@ class RegionModel(ListedRows):
         self._sorted: list[ItemRow] = []
         self.shown: Sequence[ItemRow] = []
         self._place: dict[int, int] | None = None
-        self._texts: _Texts = _Texts(())
-        self._filter = RegionFilter()
+        self._texts: dict[int, str] = {}
+        self._words: list[str] = []
+        self._states = frozenset[RegionState]()
+        self._extra = self._flagged = False
         self._flags: Mapping[int, Sequence[str]] = {}
         self._column, self._descending = FILE, False
         self._kind = FIRST_KIND
@@ -157,7 +120,7 @@ class RegionModel(ListedRows):
     def set_items(self, items: Sequence[ItemRow]) -> None:
         # Lower-case texts of 100,000 regions are kept as long as the regions are the same.
         if [item.id for item in items] != [item.id for item in self.all_items]:
-            self._texts = _Texts(items)
+            self._texts = {}
         self.all_items = list(items)
         self._by_place = sorted(items, key=_PLACE)
         self._name_columns()
@@ -167,8 +130,14 @@ class RegionModel(ListedRows):
         self._flags = flags
         self._arrange()
 
-    def set_filter(self, wanted: RegionFilter) -> None:
-        self._filter = wanted
+    def filter(
+        self, words: str, states: frozenset[RegionState] = frozenset(), *, extra: bool = False, flagged: bool = False
+    ) -> None:
+        """List only what has all the words in path or code and is in one of the states; none means any but dropped.
+
+        `extra`: only what a person tried. `flagged`: only what has code about which something was odd.
+        """
+        self._words, self._states, self._extra, self._flagged = words.lower().split(), states, extra, flagged
         self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -188,7 +157,7 @@ class RegionModel(ListedRows):
         self._arrange()
 
     def _arrange(self) -> None:
-        shown = self._filter.select(self._sorted, self._texts, self._flags)
+        shown = self._selected()
         # The same rows in the same order: painted anew, while selection and scroll position stay.
         if [item.id for item in shown] == [item.id for item in self.shown]:
             self.shown = shown
@@ -197,6 +166,28 @@ class RegionModel(ListedRows):
         self.beginResetModel()
         self.shown, self._place = shown, None
         self.endResetModel()
+
+    def _selected(self) -> list[ItemRow]:
+        items, flags = self._sorted, self._flags
+        if self._extra:
+            items = [item for item in items if item.extra]
+        if self._flagged:
+            items = [item for item in items if item.id in flags]
+        if self._states:
+            found = [item for item in items if region_state(item) in self._states]
+        else:
+            dropped = RegionState.DROPPED.value
+            found = [item for item in items if item.state != dropped]
+        for word in self._words:
+            found = [i for i in found if word in self._text(i) or (self._flagged and word in " ".join(flags[i.id]))]
+        return found
+
+    def _text(self, item: ItemRow) -> str:
+        """Return path, line and code of a region in small letters, made when they are first looked at."""
+        if item.id not in self._texts:
+            text = f"{item.file}:{item.start_line}\n{presenter(item).listed(item)}\n{item.text}"
+            self._texts[item.id] = text.lower()
+        return self._texts[item.id]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         item, column = self.shown[index.row()], index.column()
@@ -329,7 +320,7 @@ class RegionTable(QWidget):
         name, states = STATES[self.states.currentIndex()]
         if name == "Flagged":
             self.flags_wanted.emit()
-        self.regions.set_filter(RegionFilter(self.words.text(), states, name == "By hand", name == "Flagged"))
+        self.regions.filter(self.words.text(), states, extra=name == "By hand", flagged=name == "Flagged")
 
     def _count(self) -> None:
         shown, known = len(self.regions.shown), len(self.regions.all_items)
