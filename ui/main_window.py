@@ -119,7 +119,6 @@ class MainWindow(QMainWindow):
         self._fill_menus(menu, runs)
         self._offer_commands()
         self._connect()
-        self._connect_shell()
         self._restore()
         self.preferences.restore()  # last: showing and folding panes gives their text its usual size
         self.welcome.setFocus()
@@ -204,8 +203,18 @@ class MainWindow(QMainWindow):
             }
         )
 
-    def _connect_shell(self) -> None:
+    def _connect(self) -> None:
         parts, bar = self.parts, self.parts.bar
+        self.gateway.failed.connect(parts.notices.report)
+        self.inspection.moved.connect(self._look_at)
+        self.uncaught.connect(parts.notices.report)
+        self.inspection.overview_changed.connect(self._note_overview)
+        self.inspection.run_chosen.connect(lambda _: self._name_window())
+        self.project.opened.connect(self._note_project)
+        self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
+        self.welcome.project_chosen.connect(self.open_project)
+        self.welcome.demo.clicked.connect(lambda: self.start_demo())
+        self.recorded.left.connect(self._offer_coder)
         # A project without a run, or with the run that is on show already, would stay hidden behind a page.
         self.opening.begun.connect(parts.leave_page)
         parts.folds_changed.connect(self._show_folds)
@@ -244,18 +253,6 @@ class MainWindow(QMainWindow):
     def greet(self) -> None:
         if not self.remembered.toured and self.parts.shows_views:
             self.preferences.show_tour()
-
-    def _connect(self) -> None:
-        self.gateway.failed.connect(self.parts.notices.report)
-        self.inspection.moved.connect(self._look_at)
-        self.uncaught.connect(self.parts.notices.report)
-        self.inspection.overview_changed.connect(self._note_overview)
-        self.inspection.run_chosen.connect(lambda _: self._name_window())
-        self.project.opened.connect(self._note_project)
-        self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
-        self.welcome.project_chosen.connect(self.open_project)
-        self.welcome.demo.clicked.connect(lambda: self.start_demo())
-        self.recorded.left.connect(self._offer_coder)
 
     # ---- what is looked at
 

@@ -212,7 +212,7 @@ def test_the_answer_to_ones_own_words_is_selected_and_seen(run_window: MainWindo
     item = next(item for item in case.items() if item.measures.get("judged", 0) > 1)
     run_window.browsing.choose(item.id)
     wait_until(lambda: run_window.parts.roundtrip.cards)
-    run_window.browsing.trace.await_answer(item.id)
+    run_window.browsing.trace.answer_of = item.id
     events = written(case, item.id)
     run_window.browsing.take(events)
     run_window.inspection.refresh()

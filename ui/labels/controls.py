@@ -383,9 +383,6 @@ class KeysHelp(QWidget):
         said = (f"{key.text()} {what}" for key, (_, what) in zip(self._keys, self._lines, strict=True))
         self.setAccessibleName("Keys: " + "; ".join(said))
 
-    def toggle(self) -> None:
-        self.setVisible(self.isHidden())
-
 
 class LabelSide(QWidget):
     """The modes, the note, the annotator and the switches beside a sample; what a click does is up to the panel."""

@@ -200,7 +200,7 @@ class LabelsPanel(QWidget):
             self._scroll.verticalScrollBar().setValue(0)
 
     def _toggle_keys(self) -> None:
-        self.keys.toggle()
+        self.keys.setVisible(self.keys.isHidden())
         # In the next turn of the loop: what was shown just now has no height yet.
         QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.keys, 0, 0))
 
@@ -274,9 +274,6 @@ class LabelsPanel(QWidget):
 
     def set_progress(self, done: int, total: int) -> None:
         self._session.set_progress(done, total)
-        self._show_progress()
-
-    def _show_progress(self) -> None:
         self.progress.setText(self._session.text)
 
     # ---- what is asked for
@@ -289,7 +286,7 @@ class LabelsPanel(QWidget):
             self.undo.setEnabled(False)
         self.annotator.setText(name)
         self.side.ask_to_confirm(name, name)
-        self._show_progress()
+        self.progress.setText(self._session.text)
         self._show_labels()
 
     def _confirm_name(self) -> None:
@@ -343,7 +340,7 @@ class LabelsPanel(QWidget):
         again = self._adding and own is not None and bool(own.mode)  # one more mode of a sample that was counted
         self._session.add(given, own, counts=bool(mode) and not again)
         self.label_requested.emit(given)
-        self._show_progress()
+        self.progress.setText(self._session.text)
         if self.advance.isChecked() and mode and not stay:
             self.next_requested.emit()
 
@@ -359,7 +356,7 @@ class LabelsPanel(QWidget):
         before = self._session.take_back() if self._is_named() else None
         if before is None:
             return
-        self._show_progress()
+        self.progress.setText(self._session.text)
         if self._sample is not None and before.sample_id == self._sample.id:
             self.note.setText(before.note)
         self.label_requested.emit(before)

@@ -325,7 +325,7 @@ class RoundTripPanel(QWidget):
 
     def _new_card(self, node: presenters.Node, item: ItemRow, place: int) -> SampleCard:
         """Return a card put away before, else a new one: making one takes ten times as long."""
-        card = next((each for each in self._spare if each.fits(node)), None)
+        card = next((each for each in self._spare if each.inset == inset_of(node.inset)), None)
         if card is None:
             card = SampleCard(node, item)
             card.chosen.connect(lambda: self.select(card.sample.id))
@@ -456,9 +456,6 @@ class SampleCard(Card):
     @property
     def describes(self) -> bool:
         return presenters.describes(self.sample)
-
-    def fits(self, node: presenters.Node) -> bool:
-        return inset_of(node.inset) == self.inset
 
     def shows(self, node: presenters.Node, item: ItemRow) -> bool:
         same = (node, item.id, item.state) == (self.node, self._item.id, self._item.state)

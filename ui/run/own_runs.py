@@ -573,7 +573,7 @@ class ByHand(QObject):
         run, database = self._inspection.run, self._inspection.database
         if run is not None and database is not None and self._control.describe(run.id, item_id, text, database):
             self._own.leave()
-            self._browsing.trace.await_answer(item_id)
+            self._browsing.trace.answer_of = item_id
 
     def check(self, path: str, start: int, end: int) -> None:
         codebase = self._project.codebase
@@ -608,7 +608,7 @@ class ByHand(QObject):
 
     def _end(self) -> None:
         self._browsing.await_item(False)
-        self._browsing.trace.await_answer(None)
+        self._browsing.trace.answer_of = None
         then, self._then = self._then, None
         if then is None:
             self._selecting.settle()

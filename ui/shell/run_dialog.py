@@ -86,7 +86,18 @@ class RunDialog(QDialog):
         self._measuring, self._sandboxed, self._can_be_tried = False, True, False
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
-        self._prepare()
+        self.task.currentIndexChanged.connect(self._take_task)
+        self.all.setToolTip("Show every setting there is, also those that few change")
+        self.all.toggled.connect(self._arrange)
+        self.problem.hide()
+        self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for path, field in self.fields.items():
+            field.changed.connect(self._tell)
+            if path.startswith("oracle."):
+                field.changed.connect(self._rest.start)
+        self.models.others.itemChanged.connect(self._tell)
+        self.models.cross.toggled.connect(self._tell)
         self._fields = QWidget()
         self._columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
         self._scroll = scrolled(self._fields)  # what a low or narrow screen has no room for is scrolled to
@@ -103,20 +114,6 @@ class RunDialog(QDialog):
         self.setMinimumWidth(NARROWEST)
         self._tell()
         self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
-
-    def _prepare(self) -> None:
-        self.task.currentIndexChanged.connect(self._take_task)
-        self.all.setToolTip("Show every setting there is, also those that few change")
-        self.all.toggled.connect(self._arrange)
-        self.problem.hide()
-        self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for path, field in self.fields.items():
-            field.changed.connect(self._tell)
-            if path.startswith("oracle."):
-                field.changed.connect(self._rest.start)
-        self.models.others.itemChanged.connect(self._tell)
-        self.models.cross.toggled.connect(self._tell)
 
     def _sampling(self) -> QFormLayout:
         rows = form("WHAT IS SAMPLED")

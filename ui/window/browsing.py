@@ -42,7 +42,7 @@ class TraceView(QObject):
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
-        self._answer_of: int | None = None
+        self.answer_of: int | None = None  # an item of which is selected what is made next, the answer to own words
         self.wants: Callable[[SampleRow], bool] | None = None  # which sample is selected of the region chosen next
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
         self._below = QTimer(self, singleShot=True, interval=0)
@@ -57,11 +57,11 @@ class TraceView(QObject):
 
     def stream(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, SampleReady) and event.item_id == self._answer_of and event.parent_id is not None:
-                self._answer_of, self._awaited = None, event.sample_id
+            if isinstance(event, SampleReady) and event.item_id == self.answer_of and event.parent_id is not None:
+                self.answer_of, self._awaited = None, event.sample_id
             if isinstance(event, TextStreamed):
                 self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
-                if event.item_id == self._answer_of:
+                if event.item_id == self.answer_of:
                     self._roundtrip.reveal_writing()
 
     def await_nothing(self) -> None:
@@ -70,12 +70,8 @@ class TraceView(QObject):
     def forget(self) -> None:
         """Keep nothing that is named by an id: another database is looked at."""
         self.await_nothing()
-        self._answer_of = None
+        self.answer_of = None
         self._roundtrip.end_writing()
-
-    def await_answer(self, item_id: int | None) -> None:
-        """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
-        self._answer_of = item_id
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         self._awaited = self._inspection.looked_at.sample
