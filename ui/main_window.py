@@ -179,14 +179,15 @@ class MainWindow(QMainWindow):
     def _offer_commands(self) -> None:
         parts = self.parts
         for part in (
-            parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.label_desk,
-            self.preferences,
+            parts, parts.code, self.own_run, self.open_menus, self.run_lists, self.label_desk, self.preferences,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(
             {
                 "reload": self.project.reload,
                 "run": self.start_run,
+                "pause": self.control.coordinator.toggle_pause,
+                "stop": self.control.coordinator.stop,
                 "settings": self.starting.ask,
                 "recorded": self.recorded.show,
                 "search": self.searching.search_project,

@@ -25,6 +25,7 @@ from rtc_inspector.core.figures.reading import Mark, bins, marks
 from rtc_inspector.core.kinds import task
 from rtc_inspector.core.store.rows import RunningPoint
 from rtc_inspector.core.types import Estimate
+from rtc_inspector.ui.background.gateway import ignore
 from rtc_inspector.ui.figures.plot import step
 from rtc_inspector.ui.figures.view import FiguresView, FigureView
 from rtc_inspector.ui.panels.run import RunPanel
@@ -66,7 +67,7 @@ def view(qapp: QApplication) -> Iterator[FigureView]:
 
 @pytest.fixture
 def panel(qapp: QApplication, stored: StoredRun) -> Iterator[RunPanel]:
-    made = RunPanel()
+    made = RunPanel(ignore)
     shown(made, 1400, 320)
     made.set_run(stored.run)
     yield made
@@ -372,7 +373,7 @@ def test_marks_of_the_panel_lead_to_one_thing_each(panel: RunPanel, figures: lis
 
 
 def test_figures_are_drawn_once_somebody_looks(qapp: QApplication, stored: StoredRun, figures: list[Figure]) -> None:
-    made = RunPanel()
+    made = RunPanel(ignore)
     made.set_run(stored.run)
     made.set_figures(figures)
     assert "drawings" not in vars(made) and "tables" not in vars(made), "the library that draws is not loaded before"
@@ -407,7 +408,7 @@ def test_tables_of_a_run_have_the_whole_width_of_a_usual_window(
 
 
 def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:
-    made = FiguresView()
+    made = FiguresView(ignore)
     shown(made, 500, 300)
     made.set_figures(one_of_each())
     assert made._list.isVisible() and made._list.count() == 7

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
 from rtc_inspector.core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
+from rtc_inspector.ui.background.gateway import ignore
 from rtc_inspector.ui.panels.run import RunPanel
 from rtc_inspector.ui.presenters import provenance
 
@@ -27,7 +28,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredRun]:
 
 @pytest.fixture
 def panel(qapp: QApplication) -> Iterator[RunPanel]:
-    made = RunPanel()
+    made = RunPanel(ignore)
     shown(made, 1200, 320)
     yield made
     made.close()

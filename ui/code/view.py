@@ -125,8 +125,6 @@ def _about(path: str, placed: PlacedBlocks, missing: bool) -> str:
 class FindBar(QWidget):
     """A row under the editor: Enter goes on, Shift-Enter back, Escape closes."""
 
-    closed = Signal()
-
     def __init__(self, editor: QPlainTextEdit) -> None:
         super().__init__()
         self._editor = editor
@@ -151,7 +149,7 @@ class FindBar(QWidget):
 
     def close_bar(self) -> None:
         self.hide()
-        self.closed.emit()
+        self._editor.setFocus()
 
     def seek(self, back: bool = False, from_here: bool = False) -> bool:
         """Go to the next (previous) match, round the end of the file; whether there is one."""
@@ -290,7 +288,6 @@ class CodeView(QWidget):
         self.editor.region_clicked.connect(self.item_chosen)
         self.header.go_asked.connect(self.go)
         self.header.dropped.toggled.connect(self._place)
-        self.find_bar.closed.connect(self.editor.setFocus)
         self.keys = tuple(
             bind(self.editor, key, partial(self.go, step, failing), words) for words, _, key, step, failing in STEPS
         )

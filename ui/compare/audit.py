@@ -1,6 +1,6 @@
 """The page of the metric audit: its head with the scoring's progress, drawings, and beside them tables and findings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
@@ -17,14 +17,12 @@ class AuditPage(QWidget):
     """Shows the audit of some runs."""
 
     closed = Signal()
-    export_failed = Signal(str)  # the problem
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], object]) -> None:
+        """`warn` is told why a file was not written."""
         super().__init__(accessibleName="Metric audit")
         self.finding = called(label(wrap=True, selectable=True), "Finding")
-        self.drawings, self.tables = FiguresView(), FiguresView()
-        for view in (self.drawings, self.tables):
-            view.export_failed.connect(self.export_failed)
+        self.drawings, self.tables = FiguresView(warn), FiguresView(warn)
         self._empty = EmptyState("Auditing", "The runs are being read.")
         self._body = split(Qt.Orientation.Horizontal, self.drawings, self.tables)
         self._stack = stacked(self._empty, self._body)

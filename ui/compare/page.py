@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,6 @@ from rtc_inspector.ui.panels.sample_tabs import DiffPanel
 from rtc_inspector.ui.presenters import describes, rebuilt
 from rtc_inspector.ui.reading.inspection import Trace
 from rtc_inspector.ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split, stacked
-from rtc_inspector.ui.style.fonts import TextSize
 from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table, widths
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -109,9 +108,8 @@ class TraceSide(QWidget):
 
 
 class Traces(QWidget):
-    """`back_asked` to the summary; `wanted(pair)`: its samples are to be read."""
+    """`wanted(pair)`: its samples are to be read."""
 
-    back_asked = Signal()
     wanted = Signal(object)
 
     def __init__(self, sides: Sequence[TraceSide]) -> None:
@@ -121,7 +119,7 @@ class Traces(QWidget):
         self._at = 0
         self.sides = sides
         self.title, self.count = ElidedLabel("title", Qt.TextElideMode.ElideLeft), label(role="muted")
-        self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
+        self.back = button("Summary", "Back to the summary (Escape)", flat=False)
         self.previous = button("", "Previous item (Alt+Left)", lambda: self.step(-1), icon="previous")
         self.next = button("", "Next item (Alt+Right)", lambda: self.step(1), icon="next")
         for (words, keys), direction in zip(STEPS, (1, -1), strict=True):
@@ -183,8 +181,7 @@ class RunTable(QWidget):
         words, keys = REFERENCE
         bind(self.table, f"Return {keys}", self.ask_reference, words)
         self.table.doubleClicked.connect(lambda _: self.ask_reference())
-        for size in self.table.findChildren(TextSize):
-            size.changed.connect(self._fit)
+        self.table.text_size.changed.connect(self._fit)
         column(self.table, owner=self)
 
     def show_comparisons(self, comparisons: Sequence[Comparison], place: int) -> None:
@@ -269,17 +266,17 @@ class ComparePage(QWidget):
     closed = Signal()
     pair_wanted = Signal(object)  # a Pair whose samples are to be read
     left_for = Signal(int, int)  # run and item to show in the main view
-    export_failed = Signal(str)  # the problem
     figures_asked = Signal()  # of all the runs
     figure_chosen = Signal(str, str)  # name and value of another choice
     link_opened = Signal(object)  # what is behind a mark of a figure
 
-    def __init__(self, summary: Summary) -> None:
+    def __init__(self, summary: Summary, warn: Callable[[str], object]) -> None:
+        """`warn` is told why a file was not written."""
         super().__init__(accessibleName="Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
         self._sides: list[TraceSide] = []
-        self.runs, self.summary = RunTable(), summary
+        self.runs, self.summary, self._warn = RunTable(), summary, warn
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = stacked(self._empty, self.summary)
         self.runs.chosen.connect(self._choose)
@@ -288,8 +285,7 @@ class ComparePage(QWidget):
         self.choose_button = button("Choose runs…", "Compare other runs", flat=False)
         tip = "Hold all runs against the chosen one (R)"
         self.reference_button = button("Make reference", tip, self.runs.ask_reference, flat=False)
-        self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
-        self.export_button.failed.connect(self.export_failed)
+        self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv, warn)
         tip = "What the analyses make of all these runs together"
         self.figures_button = button("Figures", tip, self._turn_figures, flat=False)
         self.figures_button.setCheckable(True)
@@ -306,7 +302,7 @@ class ComparePage(QWidget):
             self.make_side()
         traces = Traces(self._sides)
         self._stack.addWidget(traces)
-        traces.back_asked.connect(self.show_summary)
+        traces.back.clicked.connect(self.show_summary)
         traces.wanted.connect(self.pair_wanted)
         return traces
 
@@ -314,11 +310,10 @@ class ComparePage(QWidget):
     def figures(self) -> FiguresView:
         from rtc_inspector.ui.figures.view import FiguresView
 
-        figures = FiguresView()
+        figures = FiguresView(self._warn)
         self._stack.addWidget(figures)
         figures.opened.connect(self.link_opened)
         figures.chosen.connect(self.figure_chosen)
-        figures.export_failed.connect(self.export_failed)
         return figures
 
     def show_figures(self) -> None:

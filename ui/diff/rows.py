@@ -77,9 +77,6 @@ class TextDiff:
     same_tree: bool  # both parse, and to one syntax tree
     notes: tuple[str, ...] = ()  # what was set aside or given up, a sentence each
 
-    def count(self, kind: Kind) -> int:
-        return sum(row.kind is kind for row in self.rows)
-
 
 def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     """Align two texts. `python`: also recognise changes that leave the syntax tree as it was."""
@@ -310,9 +307,6 @@ class EditDiff:
 
     rows: tuple[EditRow, ...]
     notes: tuple[str, ...] = ()
-
-    def count(self, prediction: Prediction) -> int:
-        return sum(row.prediction is prediction for row in self.rows)
 
 
 def compare_edit(old: str, new: str, predicted: str) -> EditDiff:

@@ -1,5 +1,6 @@
 """Comparisons with what surrounds their panes: of original and reconstruction, of an edit and its prediction."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
@@ -178,7 +179,8 @@ class DiffView(QWidget):
 def _summary(diff: TextDiff) -> str:
     if not diff.hunks:
         return "Identical"
-    counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
+    found = Counter(row.kind for row in diff.rows)
+    counts = [(found[kind], kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
     parts = [f"{count:,} {word}" for count, word in counts if count]
     lines = ", ".join(parts).replace(" ", " line " if parts[:1] and parts[0].startswith("1 ") else " lines ", 1)
     return f"Same syntax tree: {lines}" if diff.same_tree else lines
@@ -195,9 +197,10 @@ def _edit_summary(diff: EditDiff, edit: ShownEdit) -> str:
         Prediction.OTHER: "as in neither",
         Prediction.MISSING: "missing",
     }
-    if diff.count(Prediction.DONE) + diff.count(Prediction.SAME) == len(diff.rows):
+    found = Counter(row.prediction for row in diff.rows)
+    if found[Prediction.DONE] + found[Prediction.SAME] == len(diff.rows):
         return "As the new code but for white space at line ends"
-    counts = [f"{diff.count(made):,} {said}" for made, said in words.items() if diff.count(made)]
+    counts = [f"{found[made]:,} {said}" for made, said in words.items() if found[made]]
     return f"Lines: {', '.join(counts)}"
 
 

@@ -83,13 +83,13 @@ def write_picture(shown: QWidget, path: Path) -> None:
 
 
 class ExportButton(MenuButton):
-    """A menu: picture, table, copy the table. `failed(problem)` when a file cannot be written."""
+    """A menu: picture, table, copy the table. `warn` is told why a file could not be written."""
 
-    failed = Signal(str)
-
-    def __init__(self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str]) -> None:
+    def __init__(
+        self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str], warn: Callable[[str], object]
+    ) -> None:
         super().__init__("Export", f"Export this {name} as a picture or a table")
-        self._name, self._shown, self._csv = name, shown, csv
+        self._name, self._shown, self._csv, self._warn = name, shown, csv, warn
         self.offer("Picture (PNG)…", lambda: self._ask("PNG", "png"))
         self.offer("Table (CSV)…", lambda: self._ask("CSV", "csv"))
         self.offer("Copy table", lambda: to_clipboard(self._csv()))
@@ -108,4 +108,4 @@ class ExportButton(MenuButton):
         try:
             self.export(path)
         except OSError as error:
-            self.failed.emit(f"The {self._name} could not be written: {error}. Choose another folder.")
+            self._warn(f"The {self._name} could not be written: {error}. Choose another folder.")

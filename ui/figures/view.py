@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import zip_longest
 
@@ -115,8 +115,7 @@ class Cells(QWidget):
         copied.setFont(self.table.font())
         copied.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._fit(copied)
-        whole = QWidget()
-        whole.setProperty("role", "surface")
+        whole = called(QWidget(), role="surface")
         rows = self.model.rowCount() * copied.verticalHeader().defaultSectionSize()
         wanted = copied.horizontalHeader().sizeHint().height() + rows + SPACE
         cut = label("More rows than a picture holds: the table (CSV) has all." if wanted > HIGHEST else "", "muted")
@@ -360,13 +359,12 @@ class FigureView(QWidget):
 
 
 class FiguresView(QWidget):
-    """Several figures, one on show, with switches between them and an export."""
+    """Several figures, one on show, with switches between them and an export, whose failures `warn` is told."""
 
     opened = Signal(object)  # one Link behind a mark
     chosen = Signal(str, str)  # name and value of another choice
-    export_failed = Signal(str)  # why a file could not be written
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], object]) -> None:
         super().__init__()
         on_ground(self, "surface")
         self.figures: Sequence[Figure] = ()
@@ -377,13 +375,11 @@ class FiguresView(QWidget):
         self.view.opened.connect(self._leave_for)
         self._switches = QButtonGroup(self)
         self._switches.idToggled.connect(lambda place, on: self.choose(place) if on else None)
-        self._list = QComboBox()
-        self._list.setAccessibleName("Figure")
+        self._list = called(QComboBox(), "Figure")
         self._list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # it is filled after it was shown
         self._list.setMinimumWidth(NARROWEST_LIST)
         self._list.activated.connect(self.choose)
-        self.export_button = ExportButton("figure", self.view.picture, self.view.csv)
-        self.export_button.failed.connect(self.export_failed)
+        self.export_button = ExportButton("figure", self.view.picture, self.view.csv, warn)
         tip = "Show the figure over the whole window (Z, or a double click)"
         self.whole_page = button("Whole page", tip, self.enlarge)
         ends = (SPACE // 2, 2, SPACE // 2, 0)

@@ -500,12 +500,11 @@ class LabelSubject(QWidget):
         # It stands there once it was made; to ask for it would make it.
         if "edit" in self.__dict__:
             self.edit.hide()
-        before = item.text
         if words or asked:
-            self.original.show_text(sample.text if asked else restored(before, lost_indentation(before)))
+            self.original.show_text(sample.text if asked else restored(item.text, lost_indentation(item.text)))
             return
         python = item.path.endswith((".py", ".pyi"))
-        diff = compare(*side_by_side(before, sample.text), python=python)
+        diff = compare(*side_by_side(item.text, sample.text), python=python)
         self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802

@@ -110,12 +110,13 @@ class RunPanel(QWidget):
 
     opened = Signal(object)  # a Link behind a mark that was clicked
     chosen = Signal(str, str)  # name and value of another choice for the figures
-    export_failed = Signal(str)  # why a file was not written
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], object]) -> None:
+        """`warn` is told why a file was not written."""
         super().__init__(accessibleName="Run")
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._figures: Sequence[Figure] = ()
+        self._warn = warn
         self.provenance = ProvenanceView()
         self.provenance.hide()
         self._body = split(Qt.Orientation.Horizontal, self.provenance)
@@ -139,10 +140,9 @@ class RunPanel(QWidget):
     def _insert_view(self, place: int) -> FiguresView:
         from rtc_inspector.ui.figures.view import FiguresView  # its library takes a moment to load
 
-        view = FiguresView()
+        view = FiguresView(self._warn)
         view.opened.connect(self.opened)
         view.chosen.connect(self.chosen)
-        view.export_failed.connect(self.export_failed)
         self._body.insertWidget(place, view)
         if self._body.count() == len(SHARES):
             self._body.setSizes([share * 100 for share in SHARES])

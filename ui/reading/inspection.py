@@ -512,8 +512,7 @@ class Inspection(QObject):
         now, run = self.looked_at, overview.run
         if run is None:
             return LookedAt(now.database, now.project)
-        present = now.item in items
-        item, sample = (now.item, now.sample) if present else (None, None)
+        item, sample = (now.item, now.sample) if now.item in items else (None, None)
         return LookedAt(now.database, self._root_of(run), run.id, item, sample)
 
     def _root_of(self, run: RunRow) -> Path:

@@ -1,6 +1,6 @@
 """Starting, holding, ending and resuming this window's own run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,9 +63,6 @@ class RunControl(QObject):
         self.coordinator.events.connect(self._take)
         self.coordinator.failed.connect(lambda error: notices.say(replace(from_error(error), everywhere=True)))
         self.coordinator.finished.connect(self._end)
-
-    def commands(self) -> Mapping[str, Callable[[], object]]:
-        return {"pause": self.coordinator.toggle_pause, "stop": self.coordinator.stop}
 
     @property
     def busy(self) -> bool:

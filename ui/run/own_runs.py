@@ -560,8 +560,7 @@ class ByHand(QObject):
         super().__init__(control)
         self._control, self._inspection, self._project, self._browsing = control, inspection, project, browsing
         self._own, self._selecting, self._bar = parts.roundtrip.own, parts.code.selecting, parts.code.probe_bar
-        self._then: tuple[str, int, int] | None = None
-        self._then_project: Path | None = None
+        self._then: tuple[Path | None, tuple[str, int, int]] | None = None  # what waits, and on which project
         parts.roundtrip.description_written.connect(self.describe)
         self._selecting.check_asked.connect(self.check)
         self._selecting.probe_asked.connect(self.probe)
@@ -586,7 +585,7 @@ class ByHand(QObject):
             return
         if self._control.checks:
             # Of two that were asked for meanwhile the last is meant.
-            self._then, self._then_project = (path, start, end), self._inspection.looked_at.project
+            self._then = self._inspection.looked_at.project, (path, start, end)
             self._bar.say(QUEUED)
             return
         # A run on another project, or one whose task draws no code, has no place for it: it gets a run of its own.
@@ -612,6 +611,6 @@ class ByHand(QObject):
         then, self._then = self._then, None
         if then is None:
             self._selecting.settle()
-        elif self._then_project == self._inspection.looked_at.project:
+        elif then[0] == self._inspection.looked_at.project:
             # In a turn of its own: others hear of this end, and what has ended is not at work.
-            QTimer.singleShot(0, self, lambda: self.probe(*then))
+            QTimer.singleShot(0, self, lambda: self.probe(*then[1]))

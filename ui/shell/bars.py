@@ -260,9 +260,7 @@ class OfferBar(QFrame):
             offer = self.offers[0]
             self.text.setText(breakable(offer.text))
         for place, (words, act) in enumerate(offer.choices if self.offers else ()):
-            button = PushButton(words)
-            button.setAccessibleName(f"{words}: {offer.text}")
-            button.setProperty("role", "" if place else "primary")
+            button = called(PushButton(words), f"{words}: {offer.text}", role="" if place else "primary")
             button.clicked.connect(partial(self._choose, offer.key, act))
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             self.buttons.append(button)
@@ -347,7 +345,8 @@ class StatusLine(QWidget):
         super().__init__()
         on_ground(self, "status")
         self.summary, self.state, self.pace = ElidedLabel(), label(), label(role="muted")
-        self.bar, self.queue = called(QProgressBar(textVisible=False), "Progress"), QToolButton()
+        self.bar = called(QProgressBar(textVisible=False), "Progress")
+        self.queue = called(QToolButton(), tip="Look at the queue of runs", role="in-line")
         self._state = RunState.IDLE
         self._progress: Progress | None = None
         self._run: RunRow | None = None
@@ -361,8 +360,6 @@ class StatusLine(QWidget):
         self.bar.setFixedSize(120, 4)
         self.bar.hide()
         self.state.hide()
-        self.queue.setProperty("role", "in-line")
-        self.queue.setToolTip("Look at the queue of runs")
         parts = (self.state, self.summary, self.pace, self.bar, self.queue)
         margins = SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2
         row(*parts, margins=margins, spacing=SPACE + 4, owner=self, grows=self.summary)
@@ -478,8 +475,7 @@ class TopBar(QWidget):
         for opens, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
             opens.setIcon(icon(name.lower()))
             opens.setMenu(entries)
-            opens.setAccessibleName(name)
-            opens.setToolTip(name)
+            called(opens, name, tip=name)
         self.menu_button.setProperty("role", "bare")
         self.runs_button.setText("Runs")
         self.runs_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

@@ -181,12 +181,12 @@ class TaxonomyDialog(QDialog):
         self.setWindowTitle("Error modes")
         self._before = taxonomy
         self.modes: list[ErrorMode] = list(taxonomy.modes)
-        self.list, self.name = QListWidget(), field("Name of the error mode")
+        self.list = called(QListWidget(), "Error modes, in the order they are offered")
+        self.name = field("Name of the error mode")
         self.about = called(QPlainTextEdit(tabChangesFocus=True), "What the error mode means", role="field")
         self.guide = field("Guide line: when to choose it on your code", "When to choose it on your code")
         self.id, self.version, self.said = label(role="muted"), label(role="muted"), label(ABOUT, wrap=True)
         self._place = place
-        self.list.setAccessibleName("Error modes, in the order they are offered")
         self.list.currentRowChanged.connect(self._show)
         self.name.textEdited.connect(lambda name: self._put(name=name))
         self.about.textChanged.connect(lambda: self._put(about=self.about.toPlainText()))

@@ -45,14 +45,14 @@ class DownloadDialog(QDialog):
         self._thread: Errand | None = None
         self.path: Path | None = None
         self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
-        self.bar, self.said = QProgressBar(maximum=STEPS, textVisible=False), label(HUB, "muted", wrap=True)
+        self.bar = called(QProgressBar(maximum=STEPS, textVisible=False), "Progress of the download")
+        self.said = label(HUB, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.go = called(push("Download", "", self._begin), role="primary")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
         self.name.setCursorPosition(0)
         self.name.returnPressed.connect(self._begin)
-        self.bar.setAccessibleName("Progress of the download")
         self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
         column(self.name, self.bar, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
@@ -122,7 +122,8 @@ class EndpointDialog(QDialog):
         self._gateway, self._left = gateway, threading.Event()
         self.address = field("Address of the server", "http://127.0.0.1:8080/v1", start.address)
         self.key = field("Environment variable that holds the key", "none", start.key_variable)
-        self.model, self.list = QComboBox(editable=True), push("List", "", self._ask)
+        self.model = called(QComboBox(editable=True), "Model of the server")
+        self.list = called(push("List", "", self._ask), "Ask the server which models it serves")
         self.fields = {
             name: field_of(each, value_of(start, name)) for name, each in described(EndpointSettings).items()
         }
@@ -134,12 +135,10 @@ class EndpointDialog(QDialog):
         )
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.model.setCurrentText(start.model)
-        self.model.setAccessibleName("Model of the server")
         line = self.model.lineEdit()
         if line is not None:
             line.setPlaceholderText("the only one it serves")
         self.key.setToolTip("The name of a variable, not the key itself, which is never stored")
-        self.list.setAccessibleName("Ask the server which models it serves")
         write_fixed(self.report)
         self.report.hide()
         self.buttons.addButton(self.trial, QDialogButtonBox.ButtonRole.ActionRole)
@@ -165,7 +164,7 @@ class EndpointDialog(QDialog):
 
     def _ask(self) -> None:
         endpoint = self.endpoint()
-        self._say("Asking the server…")
+        say_in(self, self.said, "Asking the server…")
         self.list.setEnabled(False)
         self._gateway.submit("served models", lambda: models_at(endpoint, self._heed), self._show, self._fail)
 
@@ -176,14 +175,14 @@ class EndpointDialog(QDialog):
         self.model.addItems([each.name for each in served])
         # What was typed stays; a server that serves one model needs no choice.
         self.model.setCurrentText(wanted or (served[0].name if served else ""))
-        self._say(f"It serves {counted(len(served), 'model')}.")
+        say_in(self, self.said, f"It serves {counted(len(served), 'model')}.")
 
     def _try(self) -> None:
         # It reads answers, which nobody needs who only types an address.
         from rtc_inspector.core.run.trying import try_server
 
         endpoint = self.endpoint()
-        self._say("Asking it four small questions…")
+        say_in(self, self.said, "Asking it four small questions…")
         self.trial.setEnabled(False)
         self._gateway.submit(
             "server trial", lambda: try_server(endpoint, ModelSettings(), self._heed), self._tell, self._fail
@@ -194,7 +193,7 @@ class EndpointDialog(QDialog):
 
         self.trial.setEnabled(True)
         failed = sum(bool(each.error) for each in trial.tried)
-        self._say(f"It answered {len(trial.tried) - failed} of {len(trial.tried)} questions.")
+        say_in(self, self.said, f"It answered {len(trial.tried) - failed} of {len(trial.tried)} questions.")
         self.report.setPlainText("\n".join(words(trial)))
         self.report.setMinimumHeight(320)
         self.setMinimumWidth(760)  # lines of code, as they came
@@ -205,7 +204,7 @@ class EndpointDialog(QDialog):
     def _fail(self, error: Exception) -> None:
         self.list.setEnabled(True)
         self.trial.setEnabled(True)
-        self._say(error_words(error), bad=True)
+        say_in(self, self.said, error_words(error), bad=True)
 
     def _accept(self) -> None:
         try:
@@ -226,6 +225,3 @@ class EndpointDialog(QDialog):
         """Raise Cancelled, in the background, once the dialog was left: a silent server is not waited for."""
         if self._left.is_set():
             raise Cancelled
-
-    def _say(self, words: str, bad: bool = False) -> None:
-        say_in(self, self.said, words, bad)

@@ -88,8 +88,12 @@ class ModelOptions:
         self._ask_served = ask_served
         self.forward, self.backward = label(), label()
         self.memory = label(wrap=True, selectable=True)  # may hold a command to copy
-        self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
-        self.served = push("List models", "", self._list_served)
+        tip = "Models that are ticked are run one after the other on the same items, and ranked"
+        self.others = called(QListWidget(), "Further models to run on the same items", tip=tip)
+        tip = "One run for every pair: who describes well, and who writes well"
+        self.cross = called(QCheckBox("Every model describes for every other one"), tip=tip)
+        tip = "Ask each server that is named here for every model it has"
+        self.served = called(push("List models", "", self._list_served), tip=tip)
         self.served_said = label(role="muted", wrap=True)
         self.add_server = push("Server…", "Name a model server to run as well", self._add_server)
         self._offer_others()
@@ -111,11 +115,8 @@ class ModelOptions:
 
     def _offer_others(self) -> None:
         """Offer the other models there are: those that are ticked are run on the same items, and ranked."""
-        self.others.setAccessibleName("Further models to run on the same items")
         self.others.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # names are shortened instead
         self.others.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.others.setToolTip("Models that are ticked are run one after the other on the same items, and ranked")
-        self.cross.setToolTip("One run for every pair: who describes well, and who writes well")
         series = self._settings.series
         ticked = series.models[1:] if series is not None else ()
         self.cross.setChecked(series is not None and series.cross)
@@ -125,7 +126,6 @@ class ModelOptions:
             # The first model is chosen above the list.
             if model != self._settings.forward:
                 self._add_other(model, model in ticked)
-        self.served.setToolTip("Ask each server that is named here for every model it has")
 
     def _fit_others(self) -> None:
         some = self.others.count() > 0

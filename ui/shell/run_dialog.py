@@ -29,7 +29,7 @@ from rtc_inspector.ui.shell.fields import choice_box, error_words, form, heading
 from rtc_inspector.ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from rtc_inspector.ui.shell.remembered import FIRST_REGIONS
 from rtc_inspector.ui.shell.setting_fields import SettingField, SettingRow, WordsField, field_of, rows_of
-from rtc_inspector.ui.style.controls import DIALOG, column, label, push, row, scrolled
+from rtc_inspector.ui.style.controls import DIALOG, called, column, label, push, row, scrolled
 from rtc_inspector.ui.style.fonts import FRAME, keep_on_screen
 from rtc_inspector.ui.style.theme import SPACE
 
@@ -68,7 +68,7 @@ class RunDialog(QDialog):
         self.setWindowTitle("Run settings")
         self._settings, self._file, self._there = settings, file, there
         self.task = choice_box("Task", {kind.name: kind.title for kind in TASKS.values()}, settings.task)
-        self.all = QCheckBox("All settings")
+        self.all = called(QCheckBox("All settings"), tip="Show every setting there is, also those that few change")
         every = described(RunSettings)
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in every.items()}
         self.words = WordsField(every["prompts"])
@@ -87,7 +87,6 @@ class RunDialog(QDialog):
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self.task.currentIndexChanged.connect(self._take_task)
-        self.all.setToolTip("Show every setting there is, also those that few change")
         self.all.toggled.connect(self._arrange)
         self.problem.hide()
         self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -182,8 +181,8 @@ class RunDialog(QDialog):
         self.buttons.button(standard.Ok).setText("Keep")
         self.buttons.button(standard.Ok).setToolTip("Keep these settings for the next run")
         self.run = self.buttons.addButton("Run", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.run.setProperty("role", "primary")
-        self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl+Return)")
+        tip = "Start with these settings; while a run is at work, wait for its end (Ctrl+Return)"
+        called(self.run, tip=tip, role="primary")
         self.run.setShortcut("Ctrl+Return")
         self.buttons.addButton(self.all, QDialogButtonBox.ButtonRole.HelpRole)
         self.buttons.clicked.connect(self._note_button)

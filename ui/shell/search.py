@@ -119,10 +119,6 @@ class Target:
 Find = Callable[[str], list[Target]]
 
 
-def _detail(target: Target) -> str:
-    return target.detail or target.kind
-
-
 class SearchField(QLineEdit):
     """Type, choose with the arrows, go with Enter."""
 
@@ -135,7 +131,8 @@ class SearchField(QLineEdit):
         # A popup of Qt would take the focus from the field in which one types.
         self.popup = called(QFrame(self, Qt.WindowType.ToolTip), role="popup")
         self.list = called(QListView(self.popup, uniformItemSizes=True), "Places to go to")
-        self._model, self._rows = Found(attrgetter("title"), self), FoundRow(_detail, self)
+        self._model = Found(attrgetter("title"), self)
+        self._rows = FoundRow(lambda target: target.detail or target.kind, self)
         self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
         self.list.setModel(self._model)

@@ -184,7 +184,7 @@ class RowTable(QTableView):
         self.viewport().update()
 
 
-def table(name: str, row: int = ROW) -> QTableView:
+def table(name: str, row: int = ROW) -> RowTable:
     """Return a table of whole rows that scrolls pixel by pixel; `row` as in RowTable."""
     view = RowTable(row)
     view.setAccessibleName(name)

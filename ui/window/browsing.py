@@ -229,7 +229,6 @@ class Browsing(QObject):
         self._figures.read.connect(parts.run.set_figures)
         parts.run.opened.connect(self.follow_link)
         parts.run.chosen.connect(self._figures.choose)
-        parts.run.export_failed.connect(parts.notices.warn)
 
     def follow_link(self, link: Link) -> None:
         run = link.run if link.run is not None else self._inspection.looked_at.run

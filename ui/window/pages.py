@@ -55,7 +55,6 @@ class RunsPage(QObject):
         page.hide()
         page.closed.connect(self.close)
         page.choose_button.clicked.connect(lambda: self.choose_asked.emit())
-        page.export_failed.connect(self._parts.notices.warn)
 
     @property
     def on_show(self) -> bool:
@@ -95,7 +94,7 @@ class Comparing(RunsPage):
     def page(self) -> ComparePage:
         from rtc_inspector.ui.compare.page import ComparePage
 
-        page = ComparePage(self._summary)
+        page = ComparePage(self._summary, self._parts.notices.warn)
         self._connect(page)
         page.runs.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
@@ -220,7 +219,7 @@ class Auditing(RunsPage):
     def page(self) -> AuditPage:
         from rtc_inspector.ui.compare.audit import AuditPage
 
-        page = AuditPage()
+        page = AuditPage(self._parts.notices.warn)
         self._connect(page)
         page.score_button.clicked.connect(self.score)
         page.stop_button.clicked.connect(self.stop)

@@ -58,7 +58,7 @@ class WindowParts(QWidget):
         self.roundtrip = RoundTripPanel()
         self.diff, self.tests = DiffPanel(), TestsPanel()
         self.wide = WidePanel()
-        self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel()
+        self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel(self.notices.warn)
         self.history = HistoryPanel()
         self.preparing = Preparing()
         self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
