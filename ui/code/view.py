@@ -59,19 +59,17 @@ ROOMY, NARROW = 600, 480
 
 
 class CodeHeader(QWidget):
-    """`go_asked` carries step and whether only failures count."""
+    """The file's name, what the run took of it, and buttons; `go(step, failing)` leads to another region."""
 
-    go_asked = Signal(int, bool)
-
-    def __init__(self) -> None:
+    def __init__(self, go: Callable[[int, bool], object]) -> None:
         super().__init__()
         on_ground(self, "header")
         self.title, self.about = PathLabel(), label(role="caption")
         self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
         self.dropped = switch("Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
-        self.failure = button("Next failure", "Next failure", lambda: self.go_asked.emit(1, True))
-        self.previous = button("", "Previous region or edit", lambda: self.go_asked.emit(-1, False), icon="previous")
-        self.next = button("", "Next region or edit", lambda: self.go_asked.emit(1, False), icon="next")
+        self.failure = button("Next failure", "Next failure", lambda: go(1, True))
+        self.previous = button("", "Previous region or edit", lambda: go(-1, False), icon="previous")
+        self.next = button("", "Next region or edit", lambda: go(1, False), icon="next")
         self._offers_candidates, self._has_failure = True, False
         buttons = (self.candidates, self.dropped, self.failure, self.previous, self.next)
         margins = SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2
@@ -277,7 +275,7 @@ class CodeView(QWidget):
         self.path = ""  # the open file; empty when there is none
         self.source = SourceText("")  # its text
         self._selected: ItemRow | None = None
-        self.header = CodeHeader()
+        self.header = CodeHeader(self.go)
         self.editor = CodeEditor()
         self.find_bar = FindBar(self.editor)
         self.probe_bar = ProbeBar()
@@ -286,7 +284,6 @@ class CodeView(QWidget):
         column(self.header, self.probe_bar, self.editor, self.find_bar, owner=self, grows=self.editor)
         self.setFocusProxy(self.editor)
         self.editor.region_clicked.connect(self.item_chosen)
-        self.header.go_asked.connect(self.go)
         self.header.dropped.toggled.connect(self._place)
         self.keys = tuple(
             bind(self.editor, key, partial(self.go, step, failing), words) for words, _, key, step, failing in STEPS

@@ -40,16 +40,15 @@ if TYPE_CHECKING:
 
 
 class TraceSide(QWidget):
-    """`left_for(run_id, item_id)`: the user wants the item in the main view."""
+    """One item's trace in one run; `leave(run_id, item_id)` shows it in the main view."""
 
-    left_for = Signal(int, int)
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, leave: Callable[[int, int], None]) -> None:
         super().__init__(accessibleName=name)
         self.setProperty("role", "surface")
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._passing: bool | None = None
+        self._leave_for = leave
         self._below = QTimer(self, singleShot=True, interval=0)
         self.title = ElidedLabel("title")
         tip = "Leave the comparison and show this in the main view"
@@ -104,16 +103,15 @@ class TraceSide(QWidget):
 
     def _leave(self) -> None:
         if self._item is not None:
-            self.left_for.emit(self._item.run_id, self._item.id)
+            self._leave_for(self._item.run_id, self._item.id)
 
 
 class Traces(QWidget):
-    """`wanted(pair)`: its samples are to be read."""
+    """Both traces of one item after the other; `want(pair)` has its samples read."""
 
-    wanted = Signal(object)
-
-    def __init__(self, sides: Sequence[TraceSide]) -> None:
+    def __init__(self, sides: Sequence[TraceSide], want: Callable[[Pair], None]) -> None:
         super().__init__()
+        self._want = want
         self._comparison: Comparison | None = None
         self._pairs: Sequence[Pair] = ()
         self._at = 0
@@ -154,7 +152,7 @@ class Traces(QWidget):
         better = None if not gain else gain > 0
         self.sides[0].show_item(comparison.first, pair.first, None if better is None else not better)
         self.sides[1].show_item(comparison.second, pair.second, better)
-        self.wanted.emit(pair)
+        self._want(pair)
 
 
 MOST_ROWS = 5
@@ -300,10 +298,9 @@ class ComparePage(QWidget):
         # Its sides may have been made ahead, while nobody waited.
         while len(self._sides) < len(SIDES):
             self.make_side()
-        traces = Traces(self._sides)
+        traces = Traces(self._sides, self.pair_wanted.emit)
         self._stack.addWidget(traces)
         traces.back.clicked.connect(self.show_summary)
-        traces.wanted.connect(self.pair_wanted)
         return traces
 
     @cached_property
@@ -332,8 +329,7 @@ class ComparePage(QWidget):
 
     def make_side(self) -> None:
         if len(self._sides) < len(SIDES):
-            self._sides.append(TraceSide(SIDES[len(self._sides)]))
-            self._sides[-1].left_for.connect(self.left_for)
+            self._sides.append(TraceSide(SIDES[len(self._sides)], self.left_for.emit))
 
     @property
     def comparison(self) -> Comparison | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 
 class FigureFeed(QObject):
-    """`read(figures)`: what the analyses of the runs' kinds made of them, as they stand now."""
+    """Has shown what the analyses of the runs' kinds made of them, as they stand now."""
 
-    read = Signal(object)
-
-    def __init__(self, inspection: Inspection, parent: QObject, key: str = "figures") -> None:
+    def __init__(
+        self, inspection: Inspection, parent: QObject, show: Callable[[list[Figure]], None], key: str = "figures"
+    ) -> None:
         """`key`: feeds with other keys do not disturb each other."""
         super().__init__(parent)
+        self._show = show
         self._runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}
         self._stale = False
@@ -58,7 +59,7 @@ class FigureFeed(QObject):
 
                 return analyse(reader, runs, chosen=chosen)
 
-            self._reading.ask(question, self.read.emit)
+            self._reading.ask(question, self._show)
 
 
 SCALE = 2  # pixels of a picture for each on screen

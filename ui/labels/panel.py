@@ -49,13 +49,11 @@ def minute(time: str) -> str:
 
 
 class Opinions(QWidget):
-    """Cards side by side, one key or click to decide for one of them: `accepted(place)`."""
+    """Cards side by side, one key or click to decide for one of them: `accept(place)`."""
 
-    accepted = Signal(int)
-
-    def __init__(self) -> None:
+    def __init__(self, accept: Callable[[int], None]) -> None:
         super().__init__(accessibleName="What the annotators said")
-        self.cards: list[OpinionCard] = []
+        self._accept, self.cards = accept, list[OpinionCard]()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         self._grid.setSpacing(SPACE)
@@ -69,7 +67,7 @@ class Opinions(QWidget):
         Cards are used again, so that a step to the next sample is quick.
         """
         for place in range(len(self.cards), len(held)):
-            self.cards.append(OpinionCard(partial(self.accepted.emit, place)))
+            self.cards.append(OpinionCard(partial(self._accept, place)))
             self._grid.addWidget(self.cards[place], place // ACROSS, place % ACROSS)
         for place, card in enumerate(self.cards):
             card.setVisible(place < len(held))
@@ -167,8 +165,7 @@ class LabelsPanel(QWidget):
             name_keys(part, self.key_actions.steps[name])
         self.bar = LabelBar(self.key_actions, self._toggle_keys, self.large, self.blind, self.annotator)
         self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
-        self.opinions = Opinions()
-        self.opinions.accepted.connect(self._accept)
+        self.opinions = Opinions(self._accept)
         self.subject = LabelSubject()
         self.large.toggled.connect(self.subject.show_context)
         self._scroll = CardScroll(self.side)

@@ -225,8 +225,7 @@ class Browsing(QObject):
         parts.code.item_chosen.connect(self.choose)
         parts.code.failure_chosen.connect(self.choose_failure)
         parts.history.item_chosen.connect(self.choose)
-        self._figures = FigureFeed(inspection, self)
-        self._figures.read.connect(parts.run.set_figures)
+        self._figures = FigureFeed(inspection, self, parts.run.set_figures)
         parts.run.opened.connect(self.follow_link)
         parts.run.chosen.connect(self._figures.choose)
 

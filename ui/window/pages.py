@@ -81,7 +81,9 @@ class Comparing(RunsPage):
         self._read: Known = {}
         self._reading = Rereading(inspection, self, "comparison", COMPARISON, times=3)
         self._reading.rested.connect(self._follow)
-        self._feed = FigureFeed(inspection, self, "compared figures")
+        self._feed = FigureFeed(
+            inspection, self, lambda figures: self.page.figures.set_figures(figures), "compared figures"
+        )
         inspection.overview_changed.connect(lambda _: self._follow())
 
     @cached_property
@@ -102,7 +104,6 @@ class Comparing(RunsPage):
         page.figures_asked.connect(lambda: self._feed.note(*self.runs))
         page.figure_chosen.connect(self._feed.choose)
         page.link_opened.connect(self._follow_link)
-        self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
         page.export_button.offer("Page with traces (HTML)…", lambda: self._reporting.ask_comparison(self.runs))
         return page
 
