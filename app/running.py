@@ -165,6 +165,13 @@ def run_command(options: argparse.Namespace) -> int:
     settings = run_settings(options, fitting)
     if options.resume is None:
         ci.check_limits(options.fail_below, task(settings.task))
+        _project(options)
+    else:
+        with open_reader(shared.database(options)) as reader:  # only reads: a wrong name makes no database
+            root = reader.run_project_root(options.resume)
+        if options.project is not None and options.project.resolve() != root.resolve():
+            problem = f"Run {options.resume} was made on {root}, not on {options.project}."
+            raise UserError(problem, "Leave PROJECT out to resume it, or leave --resume out to start a new run.")
 
     def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         if options.resume is not None:
@@ -177,14 +184,6 @@ def run_command(options: argparse.Namespace) -> int:
             emit(Notice(text))
         return start(settings, _project(options), store, emit, control)
 
-    if options.resume is None:
-        _project(options)
-        return _headless(work, options)
-    with open_reader(shared.database(options)) as reader:  # only reads: a wrong name makes no database
-        root = reader.run_project_root(options.resume)
-    if options.project is not None and options.project.resolve() != root.resolve():
-        problem = f"Run {options.resume} was made on {root}, not on {options.project}."
-        raise UserError(problem, "Leave PROJECT out to resume it, or leave --resume out to start a new run.")
     return _headless(work, options)
 
 
