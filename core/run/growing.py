@@ -65,11 +65,6 @@ class _Asked:
     request: Request
     problem: str = ""
 
-    @property
-    def unasked(self) -> Generation:
-        """Return the failed generation that stands for its answer where it has no prompt."""
-        return self.request.failed(self.problem, reason="context")
-
 
 class Growing:
     """Grows trees until the trip names no further step. The thread that calls it is the run's only writer."""
@@ -258,7 +253,17 @@ class Growing:
     def _generate(self, model: Model, asked: Sequence[_Asked]) -> None:
         run = self._run
         run.control.checkpoint()
-        by_id = {each.request.id: each for each in asked}
+        by_id: dict[str, _Asked] = {}
+        waiting: list[_Asked] = []
+
+        def admit(asked: Sequence[_Asked]) -> None:
+            """Have requests wait; what has no prompt fails at once, to be stored, told and tried again later."""
+            for each in asked:
+                by_id[each.request.id] = each
+                if each.problem:
+                    self._take(each, each.request.failed(each.problem, reason="context"))
+                else:
+                    waiting.append(each)
 
         def stream(request_id: str, text: str) -> None:
             each = by_id[request_id]
@@ -267,20 +272,13 @@ class Growing:
         def progress(request_id: str, done: int, total: int) -> None:
             run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
-        waiting = [each for each in asked if not each.problem]
-
         def more(count: int) -> list[Request]:
-            """Further requests; what has no prompt fails at once, so that it is stored, told and tried again later."""
             while len(waiting) < count and (found := self._further(model)):
-                for each in found:
-                    by_id[each.request.id] = each
-                    self._take(each, each.unasked) if each.problem else waiting.append(each)
+                admit(found)
             taken, waiting[:] = waiting[:count], waiting[count:]
             return [each.request for each in taken]
 
-        for each in asked:
-            if each.problem:
-                self._take(each, each.unasked)
+        admit(asked)
         if isinstance(model, Fed):
             answers = model.draw(more, stream)
         else:
