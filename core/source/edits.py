@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 import pygit2
 from pygit2.enums import DeltaStatus, FileMode, SortMode
@@ -317,35 +317,28 @@ Place = tuple[int, int]  # of a hunk in a commit: which file of the commit's dif
 class EditHistory:
     """The edits on the way to one commit; drawn from as an `EditFile` is."""
 
-    def __init__(self, repository: pygit2.Repository, tip: pygit2.Commit, prefix: str, settings: EditSettings) -> None:
-        """`prefix` leads from the repository's top to the project: empty, or ending in a slash.
+    def __init__(self, project: Path, settings: EditSettings) -> None:
+        """Find the history of the project's folder, also in a bare repository.
 
-        Raises UserError for a date that is none.
+        Raises ProjectError, and UserError for a date that is none.
         """
-        self._repository = repository
-        self._tip = tip
+        self._repository = open_repository(project)
+        self._tip = tip = tip_commit(self._repository, project, settings.revision)
         self._settings = settings
-        self._prefix = prefix
+        # From the repository's top to the project: empty, or ending in a slash.
+        self._prefix = project_prefix(self._repository, project)
         self.revision: str | None = str(tip.id)
-        self.fingerprint = hashlib.sha256(f"history\0{prefix}\0{tip.id}".encode()).hexdigest()
+        self.fingerprint = hashlib.sha256(f"history\0{self._prefix}\0{tip.id}".encode()).hexdigest()
         self.passed_over: Counter[str] = Counter()
         self._since, self._until = _day("--since", settings.since), _day("--until", settings.until)
         self._paths = tuple(path.strip("/") for path in settings.paths)
-        # The last commit's, since its hunks are asked for next.
-        self._last: tuple[pygit2.Oid, pygit2.Diff] | None = None
+        self._diff = lru_cache(1)(self._compared)  # the last commit's, since its hunks are asked for next
         try:
             blob = tip.tree[_IGNORED_REVISIONS]
             text = blob.data.decode("utf-8", "replace") if isinstance(blob, pygit2.Blob) else ""
         except (pygit2.GitError, KeyError):
             text = ""
         self._reformatting = frozenset(line.partition("#")[0].strip() for line in text.splitlines())
-
-    @classmethod
-    def of(cls, project: Path, settings: EditSettings) -> Self:
-        """Return the history of the project's folder, also in a bare repository. Raises ProjectError."""
-        repository = open_repository(project)
-        tip = tip_commit(repository, project, settings.revision)
-        return cls(repository, tip, project_prefix(repository, project), settings)
 
     @property
     def shallow(self) -> bool:
@@ -481,11 +474,8 @@ class EditHistory:
             old_line=max(hunk.old_start, 1),
         )
 
-    def _diff(self, commit: pygit2.Commit) -> pygit2.Diff:
-        if self._last is None or self._last[0] != commit.id:
-            diff = self._repository.diff(self._parent(commit), commit, context_lines=self._settings.context)
-            self._last = (commit.id, diff)
-        return self._last[1]
+    def _compared(self, commit: pygit2.Commit) -> pygit2.Diff:
+        return self._repository.diff(self._parent(commit), commit, context_lines=self._settings.context)
 
     def _parent(self, commit: pygit2.Commit) -> pygit2.Commit:
         return self._repository[commit.parent_ids[0]].peel(pygit2.Commit)

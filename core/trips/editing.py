@@ -258,7 +258,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if source.signed:
             notify(f"{Path(settings.edit.file).name}: its lines carry a diff's signs, as CodeReviewer's do; taken off.")
     else:
-        source = history = EditHistory.of(project, settings.edit)
+        source = history = EditHistory(project, settings.edit)
         if history.shallow:
             notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
         if settings.edit.tests:

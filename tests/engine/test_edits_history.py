@@ -19,12 +19,12 @@ ALL = EditSettings()
 
 
 def drawn(root: Path, settings: EditSettings = ALL, seed: int = 0, most: int | None = None) -> list[Edit]:
-    history = EditHistory.of(root, settings)
+    history = EditHistory(root, settings)
     return list(islice(history.draw(seed, lambda *_: None), most))
 
 
 def passed_over(root: Path, settings: EditSettings = ALL) -> dict[str, int]:
-    history = EditHistory.of(root, settings)
+    history = EditHistory(root, settings)
     list(history.draw(0, lambda *_: None))
     return dict(history.passed_over)
 

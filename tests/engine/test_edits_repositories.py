@@ -13,12 +13,12 @@ from rtc_inspector.core.source.edits import Edit, EditHistory
 
 
 def drawn(root: Path, settings: EditSettings | None = None) -> list[Edit]:
-    return list(EditHistory.of(root, settings or EditSettings()).draw(0, lambda *_: None))
+    return list(EditHistory(root, settings or EditSettings()).draw(0, lambda *_: None))
 
 
 def refusal(root: Path, settings: EditSettings | None = None) -> str:
     with pytest.raises(ProjectError) as caught:
-        EditHistory.of(root, settings or EditSettings())
+        EditHistory(root, settings or EditSettings())
     assert caught.value.remedy
     assert "\n" not in caught.value.problem
     return caught.value.problem
@@ -70,7 +70,7 @@ def test_a_shallow_clone_gives_the_commits_it_holds(tmp_path: Path) -> None:
     commits = filled(builder, 4)
     (builder.root / ".git" / "shallow").write_text(f"{commits[2]}\n")
     builder.forget(commits[1])
-    history = EditHistory.of(builder.root, EditSettings())
+    history = EditHistory(builder.root, EditSettings())
     assert history.shallow
     edits = list(history.draw(0, lambda *_: None))
     assert sorted(edit.comment for edit in edits) == ["Number 2", "Number 3"]
@@ -81,7 +81,7 @@ def test_missing_objects_are_passed_over_and_named(tmp_path: Path) -> None:
     commits = filled(builder, 4)
     tree = builder.repository[commits[2]].tree["lib"].id
     builder.forget(str(tree))
-    history = EditHistory.of(builder.root, EditSettings())
+    history = EditHistory(builder.root, EditSettings())
     edits = list(history.draw(0, lambda *_: None))
     assert sorted(edit.comment for edit in edits) == ["Number 0", "Number 3"]
     assert history.passed_over["commits with missing objects (a shallow or partial clone)"] == 2
@@ -134,9 +134,9 @@ def test_an_unknown_revision_and_one_that_was_rewritten_away(tmp_path: Path) -> 
 def test_the_fingerprint_is_of_the_history_that_is_read(tmp_path: Path) -> None:
     builder = Builder(tmp_path / "repository")
     first, *_, last = filled(builder)
-    now = EditHistory.of(builder.root, EditSettings())
+    now = EditHistory(builder.root, EditSettings())
     builder.commit({"b.py": module({1: 2})})
     assert now.revision == last
-    assert EditHistory.of(builder.root, EditSettings(revision=last)).fingerprint == now.fingerprint
-    assert EditHistory.of(builder.root, EditSettings()).fingerprint != now.fingerprint
-    assert EditHistory.of(builder.root, EditSettings(revision=first[:10])).revision == first
+    assert EditHistory(builder.root, EditSettings(revision=last)).fingerprint == now.fingerprint
+    assert EditHistory(builder.root, EditSettings()).fingerprint != now.fingerprint
+    assert EditHistory(builder.root, EditSettings(revision=first[:10])).revision == first
