@@ -76,11 +76,6 @@ class Engine:
     def title(self) -> str:
         return f"{self.kind} {self.version}{', rootless' if self.rootless else ''} at {self.address}"
 
-    @property
-    def removes(self) -> bool:
-        """Return whether it removes an ended container and can still tell how it ended; Podman forgets that."""
-        return not self.podman
-
     def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:
         """Open a connection; `timeout` None waits for ever. Raises one of `FAILURES`."""
         return _connect(self.options, timeout, self.api)
@@ -387,7 +382,7 @@ def create_container(
         mounts=mounts,
         cap_drop=["ALL"],
         security_opt=["no-new-privileges:true", *labels],
-        auto_remove=engine.removes,
+        auto_remove=not engine.podman,  # which forgets how such a container ended
         init=False,
         # Else the host's own name servers would stand in resolv.conf.
         dns=["127.0.0.1"],
@@ -559,8 +554,8 @@ class ContainerProcess(Process):
         try:
             client = engine.client(timeout=None)
             try:
-                if engine.removes:
-                    # Asked before the start: a container that is gone already could not be waited for.
+                if not engine.podman:
+                    # Asked before the start: a container that is removed already could not be waited for.
                     self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
                 else:
                     started.wait()
