@@ -39,20 +39,10 @@ class IgnoreRules:
     top: Path
     layers: tuple[tuple[str, GitIgnoreSpec], ...] = ()
 
-    @classmethod
-    def for_root(cls, top: Path, root: Path, exclude_file: Path | None) -> Self:
-        rules = cls(top)
-        if exclude_file is not None:
-            rules = rules._with("", exclude_file)
-        for folder in reversed(root.parents):
-            if folder.is_relative_to(top):
-                rules = rules.enter(folder)
-        return rules
-
     def enter(self, folder: Path) -> Self:
         """Return the rules inside `folder`: these, and those of its own .gitignore."""
         inside = folder.relative_to(self.top).as_posix()
-        return self._with("" if inside == "." else f"{inside}/", folder / ".gitignore")
+        return self.reading(folder / ".gitignore", "" if inside == "." else f"{inside}/")
 
     def ignores(self, path: str, folder: bool) -> bool:
         """Return whether the nearest file with an opinion on `path` (relative to `top`) leaves it out."""
@@ -63,7 +53,8 @@ class IgnoreRules:
                 return verdict
         return False
 
-    def _with(self, base: str, file: Path) -> Self:
+    def reading(self, file: Path, base: str = "") -> Self:
+        """Return these rules and those of a file, which are about paths below `base`."""
         try:
             lines = file.read_text(encoding="utf-8-sig", errors="surrogateescape").splitlines()
         except OSError:
@@ -111,8 +102,12 @@ class Walk:
 
     def run(self) -> None:
         """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
-        top, exclude = (self.root, None) if self.history is None else (self.history.top, self.history.exclude_file)
-        self._visit("", IgnoreRules.for_root(top, self.root, exclude))
+        rules = IgnoreRules(self.root)
+        if self.history is not None:
+            rules = IgnoreRules(self.history.top).reading(self.history.exclude_file)
+            for folder in reversed(self.root.parents):
+                rules = rules.enter(folder) if folder.is_relative_to(self.history.top) else rules
+        self._visit("", rules)
         self.found.sort()
         self.skipped.sort(key=lambda skipped: skipped.path)
 
