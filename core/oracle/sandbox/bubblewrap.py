@@ -172,24 +172,12 @@ def group_maker() -> GroupMaker | None:
     if not platform.is_root() and variables and shutil.which("systemd-run"):
         makers.append(partial(_scope, variables))
     for maker in makers:
-        try:
+        with suppress(OSError, subprocess.SubprocessError), ExitStack() as stack:
             group = maker(trial)
-        except OSError:
-            continue
-        try:
-            if _runs(group):
-                return maker
-        finally:
-            group.remove()
+            stack.callback(group.remove)
+            subprocess.run([*group.command, "true"], env={}, capture_output=True, timeout=10, check=True)
+            return maker
     return None
-
-
-def _runs(group: ControlGroup) -> bool:
-    try:
-        done = subprocess.run([*group.command, "true"], env={}, capture_output=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 # Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
