@@ -148,11 +148,8 @@ def _context_socket() -> Iterator[str]:
 
 
 def _ask(options: dict[str, Any]) -> Engine:
-    client = _connect(options, 10, "auto")
-    try:
+    with closing(_connect(options, 10, "auto")) as client:
         version, info = client.version(), client.info()
-    finally:
-        client.close()
     rootless = bool(info.get("Rootless")) or "rootless" in str(info.get("SecurityOptions"))
     # The first version of control groups gives ordinary users none, whatever the engine says.
     groups = not (rootless and str(info.get("CgroupVersion")) == "1")
@@ -552,8 +549,7 @@ class ContainerProcess(Process):
     def _watch(self, engine: Engine, started: Event) -> None:
         """Wait until the container is gone, on a connection of our own."""
         try:
-            client = engine.client(timeout=None)
-            try:
+            with closing(engine.client(timeout=None)) as client:
                 if not engine.podman:
                     # Asked before the start: a container that is removed already could not be waited for.
                     self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
@@ -561,8 +557,6 @@ class ContainerProcess(Process):
                     started.wait()
                     self._status = int(client.wait(self._container)["StatusCode"])
                     client.remove_container(self._container, force=True)
-            finally:
-                client.close()
         except FAILURES as error:
             self._tail.add(f"\nThe Docker engine lost the container: {error}\n".encode())
         self._ended.set()
