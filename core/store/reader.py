@@ -261,8 +261,8 @@ class Reader:
             scores = self._values(SCORES_OF_RUN, run_id)
             kind = kind_of(self._run(run_id)["task"])
             roles = [role for role, named in kind.roles.items() if named.answers] if kind is not None else []
-            asked: dict[str, int | str] = {"run": run_id, "roles": json.dumps(roles), "of": json.dumps(of)}
-            rows = self._named(CANDIDATES.format(*(WITH_TEXTS if of is not None else ("", ""))), asked)
+            sql = CANDIDATES.format(*(WITH_TEXTS if of is not None else ("", "")))
+            rows = self._rows(sql, run=run_id, roles=json.dumps(roles), of=json.dumps(of))
         return [
             CandidateRow(
                 **row | {"passed": bool(row["passed"]), "origin": coding.mapping(row["origin"])},
@@ -289,7 +289,7 @@ class Reader:
             ) GROUP BY row, "column", change, noise
         """
         found = []
-        for row in self._named(sql, _change_parameters(runs, axes, facet, measures, noise)):
+        for row in self._rows(sql, **_change_parameters(runs, axes, facet, measures, noise)):
             named = [each.partition(":") for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]]
             items, cell = tuple((int(run), int(item)) for run, _, item in named), (str(row["row"]), str(row["column"]))
             found.append(ChangeRow(*cell, row["change"], row["noise"], row["count"], items))
@@ -304,7 +304,7 @@ class Reader:
             SELECT {row} AS row, {column} AS "column", o.value AS before, v.value AS after, count(*) AS count
             {_PAIRED} AND o.value IN (0, 1) AND v.value IN (0, 1) GROUP BY 1, 2, 3, 4
         """
-        rows = self._named(sql, _change_parameters(runs, axes, facet, measures, noise))
+        rows = self._rows(sql, **_change_parameters(runs, axes, facet, measures, noise))
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
     def totals(self, run_id: int) -> dict[str, float]:
@@ -383,12 +383,9 @@ class Reader:
                 found.setdefault(of, {})[name] = value
         return found
 
-    def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
-        return self._named(sql, parameters)
-
-    def _named(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> list[Row]:
+    def _rows(self, sql: str, *values: int | str, **named: int | str) -> list[Row]:
         with self._lock, explained(self.path):
-            return list(self._each(sql, parameters))
+            return list(self._each(sql, named or values))
 
     def _each(self, sql: str, parameters: Sequence[int | str] | Mapping[str, int | str]) -> Iterator[Row]:
         """Yield rows one by one, for whoever holds the lock."""
