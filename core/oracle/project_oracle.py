@@ -261,12 +261,10 @@ class ProjectOracle:
             self._notice(f"Set aside after more runs of the tests: {count}, first {test}: {reason}.")
 
     def _suite_run(self) -> SuiteRun:
-        settings, interpreter = self._settings, self._interpreter
-        root = Path(self._plan.config["root"])
-        runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
+        root, version = Path(self._plan.config["root"]), self._interpreter.version_text
+        runner = IdentityRunner(self._new_sandbox, self._interpreter, root, self._settings.suite_timeout)
         protected = root if self._protected else None
-        version = interpreter.version_text
-        return SuiteRun(runner, self._plan, settings, self._notice, version, protected)
+        return SuiteRun(runner, self._plan, self._settings, self._notice, version, protected)
 
     def _patiently(self, step: Callable[[Report], T], progress: Report) -> T:
         """Do it, again where the sandbox ended or its engine is away for a while."""

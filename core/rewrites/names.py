@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from rtc_inspector.core.syntax import Lines, parsed
 
@@ -134,13 +135,11 @@ def _mask_tokens(source: str, name: str, mask: str) -> str:
 
     places: list[int] = []
     before, end = "", 0
-    try:
+    with suppress(tokenize.TokenError, SyntaxError):
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.NAME and token.string == name and before != ".":
                 places.append(offset(*token.start))
             before, end = token.string, offset(*token.end)
-    except (tokenize.TokenError, SyntaxError):
-        pass
     done = source[:end]
     return _replaced(done, _standing(done, places, name), name, mask) + mask_words(source[end:], name, mask)
 
