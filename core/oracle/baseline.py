@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -31,14 +31,15 @@ class Baseline:
 
     suite: Suite
     overhead: float  # seconds of a run that belong to no test: start, imports, collection
-    once: float  # seconds that are paid once a process, by whichever test comes first: fixtures of the session, caches
-    ignored: tuple[str, ...]  # test files that cannot be collected, relative to the root
-    preload: tuple[str, ...]  # foreign modules worth importing before the first fork
-    early: frozenset[str]  # files of the project that pytest imports before it collects: conftests and what they import
-    writable: tuple[str, ...]  # folders of the project in which its tests make files, below the root
-    allowed: Allowances  # what the project does to the framework by itself
-    code_swap: bool  # whether the collected suite, forked, gives the same results as a fresh one
-    fresh_only: frozenset[str]  # tests that pass in a fresh process but not in the collected one
+    once: float = 0.0  # seconds paid once a process, by whichever test comes first: fixtures of the session, caches
+    ignored: tuple[str, ...] = ()  # test files that cannot be collected, relative to the root
+    preload: tuple[str, ...] = ()  # foreign modules worth importing before the first fork
+    # files of the project that pytest imports before it collects: conftests and what they import
+    early: frozenset[str] = frozenset()
+    writable: tuple[str, ...] = ()  # folders of the project in which its tests make files, below the root
+    allowed: Allowances = field(default_factory=Allowances)  # what the project does to the framework by itself
+    code_swap: bool = False  # whether the collected suite, forked, gives the same results as a fresh one
+    fresh_only: frozenset[str] = frozenset()  # tests that pass in a fresh process but not in the collected one
     chains: tuple[Chain, ...] = ()  # in which the tests that need the project's own order are asked
     unproven: frozenset[str] = frozenset()  # trusted tests that nobody has seen pass without the others of their file
 
@@ -69,9 +70,7 @@ class Baseline:
             "own_order": [[test.node_id, test.seconds] for test in suite.own_order],
             "not_asked": list(suite.not_asked),
             "chains": [[list(chain.tests), chain.whole] for chain in self.chains],
-            "covering": list(
-                coverage.tests
-            ),  # not the trusted ones alone: lines count tests that are set aside as well
+            "covering": list(coverage.tests),  # those that are set aside too: lines count them as well
             "lines": {
                 path: [[line, sorted(tests)] for line, tests in by_line.items()]
                 for path, by_line in coverage.lines.items()

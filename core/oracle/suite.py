@@ -213,14 +213,11 @@ class SuiteRun:
         return Baseline(
             Suite(tests, untrusted([run]), coverage, run.seconds, self._python),
             run.overhead,
-            once=0.0,
             ignored=(*broken_files(run), *map(file_of, traced.endless)),
             preload=tuple(run.modules),
             early=frozenset(run.early),
             writable=tuple(self._below(traced.opened)),
-            allowed=Allowances(),
             code_swap=traced.forked,
-            fresh_only=frozenset(),
         )
 
     def learn(self, progress: Report, traced: Traced | None = None) -> Baseline:
@@ -474,9 +471,7 @@ def unlearned(greeting: Mapping[str, Any]) -> Baseline:
     imports = {path: frozenset(lines) for path, lines in greeting["import_lines"].items()}
     tests = tuple(TestCase(str(node), UNKNOWN_SECONDS) for node in dict.fromkeys(greeting["tests"]))
     suite = Suite(tests, {}, CoverageMap((), {}, imports), 0.0, str(greeting["python"]))
-    return Baseline(
-        suite, 0.0, 0.0, (), (), frozenset(imports), (), Allowances(), code_swap=True, fresh_only=frozenset()
-    )
+    return Baseline(suite, overhead=0.0, early=frozenset(imports), code_swap=True)
 
 
 def _failing(run: IdentityRun) -> list[str]:
