@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
@@ -511,13 +512,9 @@ class ProjectOracle:
 
     def _sampled(self, tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
         """Return as many of ordered tests as the user gives a confirmation time for, at least one."""
-        left, most = self._settings.confirm_seconds, len(tests)
-        for place, test in enumerate(tests if left else ()):
-            left -= baseline.seconds.get(test, 0.0)
-            if left < 0:
-                most = place + 1
-                break
-        return tuple(tests[:most])
+        most = self._settings.confirm_seconds
+        spent = accumulate((baseline.seconds.get(test, 0.0) for test in tests), initial=0.0)
+        return tuple(test for test, before in zip(tests, spent, strict=False) if before <= most or not most)
 
     def _run_chains(self, trial: Trial, passed: Verdict, baseline: Baseline) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
