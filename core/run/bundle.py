@@ -346,9 +346,8 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
             text = _extract(bundle, place)
             told = json.loads(text)
             told["changed"] = _differing(place, told["files"])
-            _rows(
-                place / DATABASE, told.get("done"), told["rows"]
-            )  # that there are such tables, before anything else is read
+            # That there are such tables, before anything else is read.
+            _rows(place / DATABASE, told.get("done"), told["rows"])
             _settle(told, place)
             record.write_text(json.dumps(told), encoding="utf-8")  # last: it says that all the rest is there
         except BaseException as error:

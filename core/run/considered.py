@@ -36,10 +36,8 @@ def considered(
 
     `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
     """
-    from rtc_inspector.core.regions.candidates import (
-        enumerate_candidates,  # the parser takes half a second to load
-        weigh,
-    )
+    # The parser takes half a second to load.
+    from rtc_inspector.core.regions.candidates import enumerate_candidates, weigh
     from rtc_inspector.core.regions.coverage import cover
 
     candidates = enumerate_candidates(file, settings)
