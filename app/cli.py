@@ -99,6 +99,7 @@ def _open_last(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
     atexit.register(gc.freeze)  # else all that was imported is looked through once more for nothing
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else NumPy starts one on each core, for nothing
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

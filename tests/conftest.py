@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line has it, before anything imports NumPy
+
 DEAR = (
     "test_cluster",
     "test_types",

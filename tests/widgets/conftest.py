@@ -60,7 +60,7 @@ def no_qt_messages() -> Iterator[None]:
         light(app)
     app = QCoreApplication.instance()
     if app is not None:
-        gc.collect()
+        gc.collect(1)  # what this test made and left
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         app.processEvents()
     qInstallMessageHandler(None)
