@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Self
 
+from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.types import SkippedFile
 
@@ -23,6 +24,7 @@ _VENDORED |= {"third_party", "third-party", "thirdparty", "3rdparty"}
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
 _CACHES = {".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"}
 _BUILT = {"build", "dist", "_build", "lcov-report"}
+UNREAD = "cannot be read"
 NOT_UTF8 = "its name is not valid UTF-8"
 _EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
 _ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta", "bin/activate_this.py", "Scripts/activate_this.py")
@@ -117,7 +119,7 @@ class Walk:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            self.skipped.append(SkippedFile(_readable(f"{inside}/"), f"cannot be read: {error.strerror}"))
+            self.skipped.append(SkippedFile(_readable(f"{inside}/"), f"{UNREAD}: {error.strerror}"))
             return
         for entry in entries:
             path = f"{inside}/{entry.name}" if inside else entry.name
@@ -169,10 +171,14 @@ def every_file(root: Path) -> Iterator[str]:
 
     No database either that is in use, of runs say.
 
-    The ignore rules themselves are left out: where these files are put they need none.
+    The ignore rules themselves are left out: where these files are put they need none. Raises ProjectError: a folder
+    cannot be read.
     """
     walk = _Whole(root, history_of(root), suffixes=("",))
     walk.run()
+    for each in walk.skipped:
+        if each.reason.startswith(UNREAD):
+            raise ProjectError(f"{root / each.path} {each.reason}.", "Let it be read, or have git ignore it.")
     yield from (path for path in walk.found if not in_use(root / path))
 
 

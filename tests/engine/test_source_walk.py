@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from source_trees import commit_all, write_tree
 
+from rtc_inspector.core.errors import ProjectError
 from rtc_inspector.core.source.codebase import content_fingerprint, open_codebase
+from rtc_inspector.core.source.walk import every_file
 
 CODE = "x = 1\n"
 
@@ -214,6 +216,8 @@ def test_a_folder_that_may_not_be_read_is_named(open_folder: Path) -> None:
         if me == 0:
             os.seteuid(65534)  # root may read everything
         codebase = open_codebase(open_folder)
+        with pytest.raises(ProjectError, match="data/ cannot be read: Permission denied"):
+            list(every_file(open_folder))  # a bundle would lack it
     finally:
         os.seteuid(me)
         (open_folder / "data").chmod(0o755)
