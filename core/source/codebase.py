@@ -39,7 +39,7 @@ def find_test_files(texts: Mapping[str, str], root: Path, top: Path) -> frozense
     """
     named = {path for path, text in texts.items() if _by_convention(path, text)}
     folders = [folder for folder in (root, *root.parents) if folder.is_relative_to(top)]
-    file, section = next(filter(None, map(configuration, folders)), (root / "pytest.ini", {}))
+    file, section = next(filter(None, map(configuration, folders)), (root / "pytest.ini", dict[str, str]()))
     outer = root.relative_to(file.parent).as_posix() if root != file.parent else ""
     inner = [entry for word in words(section.get("testpaths")) if (entry := _inside(word, outer)) is not None]
     named |= texts.keys() & set(inner)  # a file that `testpaths` names is collected whatever it is called

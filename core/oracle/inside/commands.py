@@ -25,10 +25,11 @@ from urllib.parse import unquote, urlparse
 
 from .child import SET_CHILD_SUBREAPER, SET_DUMPABLE, control
 from .scratch import names_in, remove
-from .supervise import kill_everything
-from .zygote import Wire
 
 assert sys.platform != "win32"  # inside a sandbox
+
+from .supervise import kill_everything  # noqa: E402
+from .zygote import Wire  # noqa: E402
 
 _SKIPPED = frozenset([".git", ".hg", ".svn", ".venv", "venv", "__pycache__", ".tox", "target"])
 """Folders that no command needs and that may be large; `target` is cargo's, beside a Cargo.toml."""
