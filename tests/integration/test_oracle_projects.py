@@ -244,7 +244,7 @@ LOCALES = {
         "def test_registered():\n    assert 'Made' in words.KNOWN\n    for known in words.KNOWN.values():\n"
         "        assert all(known.months)\n\n\n"
         "def test_in_file():\n    assert HERE and words.KNOWN['French'].months[0]\n\n\n"
-        "def test_by_chance():\n    assert HERE and random.random() < 0.02\n"
+        "def test_by_chance():\n    assert HERE and random.random() < 0.0001\n"
     ),
 }
 

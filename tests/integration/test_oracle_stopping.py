@@ -39,7 +39,7 @@ def test_a_stop_is_heard_while_a_region_is_judged(tmp_path: Path) -> None:
     settings = RunSettings(regions=1, oracle=ORACLE, region=RegionSettings(max_characters=40))
     with pytest.raises(Cancelled):
         list(sample_items(write(tmp_path, FILES), settings, ignore, report))
-    assert time.monotonic() - asked[-1] < 1.0
+    assert time.monotonic() - asked[-1] < 5.0  # a quarter of what the test under way may take
 
 
 def test_a_span_outside_the_file_is_refused_before_any_test_runs(tmp_path: Path) -> None:
