@@ -58,7 +58,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What is labelled: the runs whose samples are in turn, all in one database."""
+    """The runs whose samples are labelled in turn, all in one database."""
 
     database: Path
     runs: tuple[int, ...]

@@ -11,7 +11,7 @@ from rtc_inspector.core.store.rows import LabelRow, ReconstructionRow
 
 
 class QueueKind(StrEnum):
-    """What a queue is made of, in words for a menu."""
+    """Choices of what a queue is made from, in words for a menu."""
 
     FAILURES = "Failures"
     RANDOM = "Random"
@@ -37,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What a queue is made of, as read: samples, the labels of them and the decisions between these, as they hold."""
+    """Samples that a queue is made from, with the labels and decisions that hold for them."""
 
     rows: Sequence[ReconstructionRow]
     labels: Sequence[LabelRow] = ()
