@@ -87,6 +87,32 @@ except RuntimeError:
     assert 0 < int(said(LandlockSandbox(), launch(code))) <= LIMITS.processes
 
 
+def test_a_program_that_ended_its_fork_bomb_may_fork_at_once() -> None:
+    """What was refused to the bomb a moment ago is not refused to it."""
+    code = """
+import os, signal
+def forks():
+    try:
+        return os.fork()
+    except BlockingIOError:
+        return None
+bombs = []
+while (pid := forks()) is not None:
+    if pid == 0:
+        while True:
+            forks() == 0 and signal.pause()
+    bombs.append(pid)
+for number in (signal.SIGSTOP, signal.SIGKILL):
+    for pid in bombs:
+        os.kill(pid, number)
+for pid in bombs:
+    os.waitpid(pid, 0)
+if os.fork() == 0:
+    print("forked", flush=True)
+"""
+    assert said(LandlockSandbox(), launch(code)).split() == ["forked"]
+
+
 def test_orders_of_file_systems_are_not_carried_out() -> None:
     """Such as FICLONE, FS_IOC_GETFLAGS and FITRIM: files that can be read only could be changed by some of them."""
     code = """

@@ -15,6 +15,7 @@ import os
 import platform
 import struct
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TypedDict
@@ -259,6 +260,7 @@ _GO_ON = 1
 _AT_CWD = -100
 _EMPTY_PATH, _NO_FOLLOW = 0x1000, 0x100
 _LONGEST = 4096
+_FULL_SECONDS = 0.05  # in which no process is made after one was refused because there are too many
 
 
 class Answers:
@@ -269,7 +271,7 @@ class Answers:
     ) -> None:
         self._listener, self._program, self._descendants = listener, program, descendants
         self._scratch = os.path.realpath(plan["scratch"]) + "/"
-        self._most = plan["processes"]
+        self._most, self._full_until = plan["processes"], 0.0
         self._names = {number: name for name, number in _known().items()}
 
     def fileno(self) -> int:
@@ -293,7 +295,11 @@ class Answers:
     def _judge(self, number: int, caller: int, name: str, arguments: Sequence[int]) -> bool:
         """Return whether the kernel shall go on; else it was done here. Raises OSError for what is refused."""
         if name in ("clone", "fork", "vfork"):
-            if _tasks(self._descendants()) >= self._most:
+            full = caller != self._program and time.monotonic() < self._full_until
+            if not full and _tasks(self._descendants()) >= self._most:
+                # A fork bomb asks without end: to count for each would keep the signals waiting that are to end it.
+                full, self._full_until = True, time.monotonic() + _FULL_SECONDS
+            if full:
                 raise OSError(errno.EAGAIN, name)
             return True
         if name in ("chmod", "fchmod", "fchmodat", "fchmodat2", "utimensat"):
