@@ -6,6 +6,7 @@ import os
 import tempfile
 import zlib
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class JsonCache:
         return value
 
     def save(self, key: str, value: object) -> None:
-        """Keep it, whole or not at all."""
+        """Keep it, whole or not at all; dataclasses in it by their fields, sets as sorted lists."""
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             # Written aside and renamed: two windows may save the same key, and one may be killed in the middle.
@@ -43,7 +44,7 @@ class JsonCache:
             try:
                 with os.fdopen(handle, "wb") as file:
                     # In one piece: `json.dump` does without the encoder in C, and takes ten times as long.
-                    file.write(gzip.compress(json.dumps(value).encode(), compresslevel=1))
+                    file.write(gzip.compress(json.dumps(value, default=_plain).encode(), compresslevel=1))
                 Path(name).replace(self._file(key))
             finally:
                 Path(name).unlink(missing_ok=True)
@@ -53,3 +54,11 @@ class JsonCache:
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json.gz"
+
+
+def _plain(value: Any) -> object:
+    return (
+        sorted(value)
+        if isinstance(value, frozenset)
+        else {each.name: getattr(value, each.name) for each in fields(value)}
+    )

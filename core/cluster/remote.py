@@ -29,7 +29,6 @@ from rtc_inspector.core.generation import Generation, ModelInfo, OnText, Prompt,
 from rtc_inspector.core.models.client import LocalModel
 from rtc_inspector.core.models.devices import needed_together
 from rtc_inspector.core.models.gguf import GgufHeader, fingerprint, read_header
-from rtc_inspector.core.oracle.baseline import Baseline
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.interpreter import find_interpreter
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
@@ -152,7 +151,7 @@ def learn_suite(settings: OracleSettings, sent: bytes | None) -> Learned:
             project.oracle.close()
     except InspectorError as error:
         return Learned(host, problem=(type(error).__name__, error.problem, error.remedy))
-    return Learned(host, project.oracle.name, project.oracle.image_digest, baseline.to_json())
+    return Learned(host, project.oracle.name, project.oracle.image_digest, baseline)
 
 
 class JudgeHost:
@@ -162,7 +161,7 @@ class JudgeHost:
         self._problem = ""
         try:
             self._project = _Project(settings, sent)
-            self._project.oracle.adopt(Baseline.from_json(learned.baseline))
+            self._project.oracle.adopt(learned.baseline)
         except InspectorError as error:
             self._problem = f"{socket.gethostname()} cannot judge: {error.problem}"
 
@@ -390,7 +389,7 @@ class ClusterOracle:
             # By its name, since Ray itself would wrap what a host raised, host and trace and all.
             raise getattr(errors, kind, SandboxError)(f"{learned.host}: {problem}", remedy)
         self.name, self.image_digest = learned.name, learned.image_digest
-        self._suite = Baseline.from_json(learned.baseline).suite
+        self._suite: Suite = learned.baseline.suite
         actor = ray.remote(JudgeHost).options(
             max_restarts=FOREVER,
             max_task_retries=FOREVER,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -77,7 +77,7 @@ def kept_calibration(sha256: str, language: Language = PYTHON) -> Calibration | 
 
 def keep_calibration(found: Calibration) -> None:
     """Store a calibration for later runs of the same file."""
-    _CALIBRATIONS.save(found.key, asdict(found))
+    _CALIBRATIONS.save(found.key, found)
 
 
 @cache

@@ -20,6 +20,7 @@ from rtc_inspector.core.oracle.sessionplan import INSIDE, SessionPlan
 from rtc_inspector.core.oracle.suite import Traced
 from rtc_inspector.core.platform import in_use
 from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.settings.setting import read_back
 from rtc_inspector.core.types import Outcome, TestResult, Verdict
 
 CHARACTERS = 32 << 20  # of all outputs and messages kept
@@ -154,13 +155,13 @@ class BaselineCache:
     def load(self, key: str) -> Baseline | None:
         """Return the baseline kept under `key`; None when there is none, or it cannot be read."""
         try:
-            baseline = Baseline.from_json(self._files.load(key))
+            baseline = read_back(Baseline, self._files.load(key))
             return replace(baseline, suite=replace(baseline.suite, cached=True))
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def save(self, key: str, baseline: Baseline) -> None:
-        self._files.save(key, baseline.to_json())
+        self._files.save(key, baseline)
 
     def traced(self, key: str) -> Traced | None:
         """Return the traced run kept under `key`, of a project of which no more is known yet."""

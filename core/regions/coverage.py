@@ -13,6 +13,7 @@ from rtc_inspector.core.json_cache import JsonCache
 from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.settings import RegionSettings
+from rtc_inspector.core.settings.setting import read_back
 from rtc_inspector.core.syntax import AnyFunction, compiled, first_line_of, parse
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile
 
@@ -159,25 +160,12 @@ _COVERAGE = JsonCache("coverage", 50)  # maps; the oldest go first
 
 def keep_coverage(fingerprint: str, coverage: CoverageMap) -> None:
     """Keep the map of a project whose files have this fingerprint. Trouble with it is passed over: it is a cache."""
-    lines = {
-        # Lists, since JSON knows no numbers as keys.
-        path: [[line, sorted(tests)] for line, tests in by_line.items()]
-        for path, by_line in coverage.lines.items()
-    }
-    imports = {path: sorted(found) for path, found in coverage.import_lines.items()}
-    kept = {"tests": list(coverage.tests), "lines": lines, "import_lines": imports, "traced": coverage.traced}
-    _COVERAGE.save(fingerprint, kept)
+    _COVERAGE.save(fingerprint, coverage)
 
 
 def kept_coverage(fingerprint: str) -> CoverageMap | None:
     """Return the map kept for these files; None where there is none, or it cannot be read."""
     try:
-        data = _COVERAGE.load(fingerprint)
-        lines = {
-            path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
-            for path, by_line in data["lines"].items()
-        }
-        imports = {path: frozenset(map(int, found)) for path, found in data["import_lines"].items()}
-        return CoverageMap(tuple(map(str, data["tests"])), lines, imports, bool(data["traced"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return read_back(CoverageMap, _COVERAGE.load(fingerprint))
+    except (ValueError, TypeError, AttributeError):
         return None

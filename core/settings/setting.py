@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
@@ -192,26 +192,35 @@ def with_values(settings: T, values: Mapping[str, Any]) -> T:
     return dataclasses.replace(settings, **own)  # type: ignore[type-var]
 
 
+def read_back(made: type[T], data: Mapping[str, Any]) -> T:
+    """Read a dataclass, e.g. settings, out of what JSON made of it; what this version does not know is dropped.
+
+    Raises TypeError, ValueError or AttributeError for what cannot be one; what JSON has too is taken as it is.
+    """
+    readers = _readers(made)  # type: ignore[arg-type]  # every type has a hash
+    given = ((name, read, data[name]) for name, read in readers.items() if name in data)
+    return made(**{name: value if value is None else read(value) for name, read, value in given})
+
+
 @cache
-def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
-    """Return, by field, the class of settings that it holds (one, several or perhaps none); None for a plain value."""
-    found: dict[str, type[Any] | None] = {}
-    for name, hint in get_type_hints(settings).items():
-        kinds = (each for each in (hint, *get_args(hint)) if isinstance(each, type) and dataclasses.is_dataclass(each))
-        found[name] = next(kinds, None)
-    return found
+def _readers(made: type[Any]) -> Mapping[str, Callable[[Any], Any]]:
+    return {name: _reader(hint) for name, hint in get_type_hints(made).items()}
 
 
-def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
-    """Read a dataclass, e.g. settings, out of what `asdict` made of it; what this version does not know is dropped."""
-
-    def read(kind: type[Any] | None, value: Any) -> Any:
-        if isinstance(value, list):  # JSON knows no tuples
-            return tuple(read(kind, each) for each in value)
-        return value if kind is None or value is None else read_back(kind, value)
-
-    parts = _parts_of(settings)  # type: ignore[arg-type]  # every type has a hash
-    return settings(**{name: read(made, data[name]) for name, made in parts.items() if name in data})
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Return what makes a value of a type out of what JSON made of it: of a tuple a list, of a number as key a text."""
+    kinds, origin = get_args(hint), get_origin(hint)
+    inner = [_reader(each) for each in kinds]
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return partial(read_back, hint)
+    if isinstance(hint, types.UnionType):
+        return inner[0]
+    if origin in (tuple, frozenset):
+        return lambda value: origin(map(inner[0], value))
+    if origin is Mapping:
+        key: Callable[[Any], Any] = int if kinds[0] is int else str
+        return lambda value: {key(name): inner[1](each) for name, each in value.items()}
+    return lambda value: value
 
 
 def check(settings: object) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from rtc_inspector.core.kinds import Kind, Measure
+from rtc_inspector.core.settings.setting import read_back
 from rtc_inspector.core.store.rows import NOTHING, Answers, Interval, RunningPoint
 from rtc_inspector.core.types import Estimate
 
@@ -41,10 +42,7 @@ class RunFigures:
     def from_json(cls, text: str) -> Self | None:
         """Read back what `to_json` wrote; None where it was written in another format."""
         data = json.loads(text)
-        if data.get("format") != FORMAT:
-            return None
-        scores = {name: Estimate(**score) for name, score in data["scores"].items()}
-        return cls(**data | {"scores": scores, "answers": Answers(**data["answers"])})
+        return read_back(cls, data) if data.get("format") == FORMAT else None
 
     @property
     def bounded(self) -> bool:

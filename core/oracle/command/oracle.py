@@ -41,6 +41,7 @@ from rtc_inspector.core.oracle.sandbox.protocol import Launch, Limits, Sandbox
 from rtc_inspector.core.oracle.sessionplan import INSIDE, SessionPlan
 from rtc_inspector.core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from rtc_inspector.core.settings import OracleSettings
+from rtc_inspector.core.settings.setting import read_back
 from rtc_inspector.core.types import (
     NEAR_LIMIT,
     Candidate,
@@ -129,7 +130,7 @@ class CommandOracle:
             if learned is None:
                 learned = self._learn(progress)
                 if self._cache is not None and not self._hurried:
-                    self._cache.save(self._key(), asdict(learned))
+                    self._cache.save(self._key(), learned)
             self._learned = learned
         units = learned.units or {self._command.name: learned.whole}
         tests = tuple(TestCase(unit, expected.seconds) for unit, expected in units.items())
@@ -166,8 +167,8 @@ class CommandOracle:
     def _kept(self) -> Learned | None:
         value = self._cache.load(self._key()) if self._cache is not None else None
         try:
-            return _learned_from(value) if value else None
-        except (KeyError, TypeError, ValueError, AttributeError):
+            return read_back(Learned, value) if value else None
+        except (TypeError, ValueError, AttributeError):
             return None
 
     def _learn(self, progress: Report) -> Learned:
@@ -639,15 +640,6 @@ def _plan(root: Path, tools: Tools, interpreter: Interpreter, settings: OracleSe
         "most_bytes": (settings.scratch_mib + ROOM_MIB // 2) << 20,
     }
     return SessionPlan(Launch(argv, str(root), readonly, base, limits), config)
-
-
-def _learned_from(value: Mapping[str, Any]) -> Learned:
-    lines = {
-        unit: {path: {int(line): int(count) for line, count in counts.items()} for path, counts in files.items()}
-        for unit, files in value["lines"].items()
-    }
-    units = {unit: Expected(**expected) for unit, expected in value["units"].items()}
-    return Learned(Expected(**value["whole"]), units, value["excluded"], lines, float(value["extra"]))
 
 
 def _unsteady(first: Iterable[TestResult], second: Iterable[TestResult]) -> dict[str, str]:
