@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rtc_inspector.core.generation import Generation, Model, Prompt, Request, Window
@@ -16,23 +16,10 @@ from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, fo
 from rtc_inspector.core.models.styles import Calibration, StyleScore, calibration_key, possible_styles
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
 from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
-from rtc_inspector.core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
+from rtc_inspector.core.types import Item, Notify, Outcome, Report, Span
 from rtc_inspector.resources import path as resource
 
 DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120  # room for answers about functions of a few lines
-
-
-@dataclass(frozen=True)
-class _Function:
-    """One function of the set: its file, and its body as an item."""
-
-    source: SourceFile
-    item: Item
-
-    def judged_by(self, judged: Judged, text: str) -> bool:
-        return (
-            judged.oracle.judge(Candidate(self.source, self.item.span, text), self.item.tests).outcome is Outcome.PASS
-        )
 
 
 def calibrate(
@@ -66,8 +53,8 @@ def calibrate(
     return Calibration(calibration_key(sha256, language), tuple(scores))
 
 
-def _functions(judged: Judged) -> Iterator[_Function]:
-    """Return the body of every function of the set, in the order of its files."""
+def _functions(judged: Judged) -> Iterator[Item]:
+    """Yield the body of every function of the set, in the order of its files."""
     for source in judged.codebase.files:
         if source.is_test:
             continue
@@ -75,22 +62,20 @@ def _functions(judged: Judged) -> Iterator[_Function]:
         for block in (block for each in (file.statements if file else ()) for block in each.blocks):
             if block.name and block.statements:
                 body = Span(block.statements[0].span.start, block.statements[-1].span.end)
-                yield _Function(source, selected_item(judged, source.path, body))
+                yield selected_item(judged, source.path, body)
 
 
-def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged: Judged, report: Report) -> StyleScore:
+def _score(style: str, model: LocalModel, functions: Sequence[Item], judged: Judged, report: Report) -> StyleScore:
     """Describe every function, write each from its description and from none, and count the passes."""
-    info, fits = model.info, Window(model, CODE_TOKENS)
+    info, fits, layout = model.info, Window(model, CODE_TOKENS), model.info.prompt_layout
 
-    def forward(function: _Function) -> Prompt:
-        source, language = function.source, language_for(function.source.path)
-        style, layout = info.prompt_style, info.prompt_layout
-        return forward_prompt(source.text, function.item.span, fits, style, layout, language=language)
+    def forward(item: Item) -> Prompt:
+        text, language = judged.files[item.path].text, language_for(item.path)
+        return forward_prompt(text, item.span, fits, info.prompt_style, layout, language=language)
 
-    def backward(function: _Function, description: str) -> Prompt:
-        source, language = function.source, language_for(function.source.path)
-        style, layout = info.backward_style, info.prompt_layout
-        return backward_prompt(source.text, function.item.span, description, fits, style, layout, language=language)
+    def backward(item: Item, description: str) -> Prompt:
+        text, language = judged.files[item.path].text, language_for(item.path)
+        return backward_prompt(text, item.span, description, fits, info.backward_style, layout, language=language)
 
     asked = [forward(each) for each in functions]
     described = _draw(model, asked, DESCRIPTION_TOKENS)
@@ -102,11 +87,11 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
     prompts = [backward(each, words) for each, words in pairs]
     written = _draw(model, prompts, CODE_TOKENS)
     passes: list[bool] = []
-    for (function, _), prompt, generation in zip(pairs, prompts, written, strict=True):
+    for (item, _), prompt, generation in zip(pairs, prompts, written, strict=True):
         report(f"judging {style}", len(passes), len(pairs))
         answer = answer_of(generation, prompt)
-        code = extract_code(answer.text, function.item, function.source.text, answer.prompt.prefill)
-        passes.append(function.judged_by(judged, code.text))
+        code = extract_code(answer.text, item, judged.files[item.path].text, answer.prompt.prefill)
+        passes.append(judged.judge(item, code.text).outcome is Outcome.PASS)
     count = len(functions)
     own = [*described, *written[:count]]
     tokens = sum(answer.prompt_tokens + answer.completion_tokens for answer in own)

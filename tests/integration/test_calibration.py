@@ -17,6 +17,7 @@ from rtc_inspector.core.run.calibration import _functions as calibration_functio
 from rtc_inspector.core.run.calibration import calibrate
 from rtc_inspector.core.settings import ModelSettings, OracleSettings
 from rtc_inspector.core.trips.judged import open_judged
+from rtc_inspector.core.types import Outcome
 from rtc_inspector.resources import path as resource
 
 
@@ -65,6 +66,6 @@ def test_the_functions_of_each_language_are_judged_by_their_own_tests(name: str,
         functions = list(calibration_functions(judged))
         assert len(functions) == 12
         last = functions[-1]
-        assert last.item.admitted, last.item.reason
-        assert last.judged_by(judged, last.item.text)
-        assert not last.judged_by(judged, language.stand_in)
+        assert last.admitted, last.reason
+        assert judged.judge(last, last.text).outcome is Outcome.PASS
+        assert judged.judge(last, language.stand_in).outcome is not Outcome.PASS
