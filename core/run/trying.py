@@ -25,6 +25,8 @@ SOURCE = '''def area(width: float, height: float) -> float:
 def test_area() -> None:
     assert area(2, 3) == 6
 '''
+_SPAN = Span(SOURCE.index("if width"), SOURCE.index("height\n\n\n") + len("height"))
+_ITEM = Item("area", "region", "area.py", _SPAN, 3, 5, SOURCE[_SPAN.start : _SPAN.end])
 ASKED = "Raise a ValueError when a side is negative, else return the width times the height."
 STYLES = {"chat": "in turns", "code": "as a file that it goes on writing", "fim": "as a gap to fill"}
 """Prompt styles and what they are, for people."""
@@ -118,17 +120,12 @@ def _shown(name: str, text: str) -> Iterator[str]:
         yield from (f"    {line}" for line in text.strip("\n").split("\n") if text)
 
 
-def _span() -> Span:
-    start = SOURCE.index("if width")
-    return Span(start, SOURCE.index("height\n\n\n") + len("height"))
-
-
 def _forward(info: ModelInfo, fits: Fits) -> Prompt:
-    return forward_prompt(SOURCE, _span(), fits, info.prompt_style, info.prompt_layout)
+    return forward_prompt(SOURCE, _SPAN, fits, info.prompt_style, info.prompt_layout)
 
 
 def _backward(info: ModelInfo, fits: Fits) -> Prompt:
-    return backward_prompt(SOURCE, _span(), ASKED, fits, info.backward_style, info.prompt_layout)
+    return backward_prompt(SOURCE, _SPAN, ASKED, fits, info.backward_style, info.prompt_layout)
 
 
 def _asked(model: RemoteModel, asked: str, make: _Make, room: int, poll: Poll) -> Tried:
@@ -148,12 +145,7 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, poll: Poll) -
 
 def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:
     told = answer_of(answer, prompt)
-    if description:
-        found = extract_description(told.text)
-        return replace(found, steps=(*told.steps, *found.steps))
-    span = _span()
-    first = SOURCE.count("\n", 0, span.start) + 1
-    text = SOURCE[span.start : span.end]
-    item = Item("area", "region", "area.py", span, first, first + text.count("\n"), text)
-    found = extract_code(told.text, item, SOURCE, told.prompt.prefill)
+    found = (
+        extract_description(told.text) if description else extract_code(told.text, _ITEM, SOURCE, told.prompt.prefill)
+    )
     return replace(found, steps=(*told.steps, *found.steps))
