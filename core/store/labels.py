@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -29,17 +28,6 @@ COLUMNS = (
     "text",
 )  # fmt: skip
 _REMEDY = "Choose a file of labels that was written here; JSONL, CSV and Label Studio's JSON are read."
-
-
-@dataclass(frozen=True, slots=True)
-class FileLabel:
-    """A label found in a file; `mode` as in LabelRow."""
-
-    sample_id: int
-    mode: str
-    annotator: str
-    note: str
-    kind: LabelKind = LabelKind.LABEL
 
 
 def write_labels_jsonl(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
@@ -116,8 +104,11 @@ def named(mode: str, names: Mapping[str, str]) -> str:
     return " + ".join(names.get(each, each) for each in mode.split())
 
 
-def read_labels(text: str) -> Iterator[FileLabel]:
-    """Yield the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+def read_labels(text: str) -> Iterator[LabelRow]:
+    """Yield the labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError.
+
+    They have no id and no time: those are given by the database that they are stored in.
+    """
     # A spreadsheet puts a byte order mark before what it saves.
     begin = text.lstrip("\ufeff").lstrip()
     if begin.startswith("label_id,"):
@@ -143,12 +134,12 @@ def read_labels(text: str) -> Iterator[FileLabel]:
             raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _STUDIO_REMEDY) from error
 
 
-def _label_of(row: Mapping[str, Any]) -> FileLabel:
+def _label_of(row: Mapping[str, Any]) -> LabelRow:
     mode, annotator, note = row["mode"], row["annotator"], str(row.get("note") or "")
     if not isinstance(mode, str) or not (mode.split() or note) or not isinstance(annotator, str):
         raise ValueError("no mode, no note or no annotator")
     kind = LabelKind(row.get("kind") or LabelKind.LABEL)
-    return FileLabel(int(row["sample_id"]), mode, annotator, note, kind)
+    return LabelRow(0, int(row["sample_id"]), annotator, mode, note, "", kind)
 
 
 # ---- Label Studio
@@ -222,7 +213,7 @@ def _result(name: str, kind: str, value: Row) -> Row:
     return {"from_name": name, "to_name": "text", "type": kind, "value": value}
 
 
-def _studio_label(sample_id: int, annotation: Row) -> FileLabel:
+def _studio_label(sample_id: int, annotation: Row) -> LabelRow:
     values = {each["from_name"]: each["value"] for each in annotation["result"]}
     lines = values.get("note", {}).get("text", "")
     note = lines if isinstance(lines, str) else "\n".join(lines)
@@ -233,7 +224,8 @@ def _studio_label(sample_id: int, annotation: Row) -> FileLabel:
     # A person is named by user name, e-mail address or number.
     by = annotation.get("completed_by")
     person = annotation.get("created_username") or (by.get("email") if isinstance(by, dict) else by)
-    return FileLabel(sample_id, " ".join(modes), str(person) if person is not None else NOBODY_NAMED, note, kind)
+    annotator = str(person) if person is not None else NOBODY_NAMED
+    return LabelRow(0, sample_id, annotator, " ".join(modes), note, "", kind)
 
 
 # ---- into the store
@@ -254,19 +246,18 @@ def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
     if strange:
         those = f"run {runs[0]}" if len(runs) == 1 else "these runs"
         raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of {those}.", _IMPORT_REMEDY)
-    rows = (FileLabel(each.sample_id, each.mode, each.annotator, each.note, LabelKind(each.kind)) for each in stored)
-    contents = {_owner(each): _content(each) for each in rows}
+    contents = {_owner(each): _content(each) for each in stored}
     new = {_owner(each): each for each in labels if contents.get(_owner(each)) != _content(each)}
     for each in new.values():
-        store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=each.kind)
+        store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=LabelKind(each.kind))
     return len(new)
 
 
-def _owner(label: FileLabel) -> tuple[int, str, LabelKind]:
+def _owner(label: LabelRow) -> tuple[int, str, str]:
     """Return whose word a label is; a sample has one decision, whoever took it."""
-    return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
+    return label.sample_id, "" if label.kind == LabelKind.ADJUDICATION else label.annotator, label.kind
 
 
-def _content(label: FileLabel) -> tuple[str, ...]:
-    by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
+def _content(label: LabelRow) -> tuple[str, ...]:
+    by = (label.annotator,) if label.kind == LabelKind.ADJUDICATION else ()
     return " ".join(sorted(label.mode.split())), label.note, *by
