@@ -28,7 +28,7 @@ PROBLEMS = {problem.entry: problem for problem in read_benchmark(resource("bench
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     root = write_project(list(PROBLEMS.values()), "own", tmp_path_factory.mktemp("cache"))
     with ExitStack() as stack:
-        settings = OracleSettings(confirm_whole_suite=False, cache=False, test_timeout_floor=1.0)
+        settings = OracleSettings(confirm_whole_suite=False, cache=False, test_timeout_floor=0.5)
         yield open_judged(stack, root, settings, lambda text: None, lambda *_: None)
 
 
@@ -159,7 +159,7 @@ def total(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judged, Pr
     )
     with ExitStack() as stack:
         root = write_project([problem], "total", tmp_path_factory.mktemp("total"))
-        limits = {"test_timeout_floor": 1.0, "total_timeout_floor": 3.0}
+        limits = {"test_timeout_floor": 0.5, "total_timeout_floor": 1.5}
         limits |= {"memory_mib": 384, "scratch_mib": 32, "processes": 32}
         settings = OracleSettings(confirm_whole_suite=False, cache=False, **limits)  # type: ignore[arg-type]
         yield open_judged(stack, root, settings, lambda text: None, lambda *_: None), problem

@@ -218,7 +218,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         if sandbox not in projects:
             root = shop(tmp_path_factory.mktemp("shop"))
             before = digest(root)
-            limits = {"test_timeout_floor": 1.0, "total_timeout_floor": 3.0}
+            limits = {"test_timeout_floor": 0.5, "total_timeout_floor": 1.5}
             limits |= {"memory_mib": 384, "scratch_mib": 32, "processes": 32}
             projects[sandbox] = Opened(root, sandbox=sandbox, **limits), before
         return projects[sandbox][0]
