@@ -379,7 +379,9 @@ class SuiteRun:
         `again`: what runs in forks, together and then each without others of its file. `limit`: seconds that the latter
         may take.
         """
-        self._keep(zygote := self._runner.start(plan.with_config(collect=True), progress))
+        zygote = self._collected
+        if zygote is None or not _serves(zygote, self._plan, plan):
+            self._keep(zygote := self._runner.start(plan.with_config(collect=True), progress))
         if zygote.greeting["trouble"]:
             return self._without_code_swap(plan, str(zygote.greeting["trouble"]), tests, progress)
         run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(again), shuffle=0)
@@ -472,6 +474,12 @@ def unlearned(greeting: Mapping[str, Any]) -> Baseline:
     tests = tuple(TestCase(str(node), UNKNOWN_SECONDS) for node in dict.fromkeys(greeting["tests"]))
     suite = Suite(tests, {}, CoverageMap((), {}, imports), 0.0, str(greeting["python"]))
     return Baseline(suite, overhead=0.0, early=frozenset(imports), code_swap=True)
+
+
+def _serves(collected: Zygote, plan: SessionPlan, other: SessionPlan) -> bool:
+    """Return whether a process that collected by a plan has done what it would do by another."""
+    same = plan.config["pytest_args"] == other.config["pytest_args"]
+    return same and frozenset(collected.greeting["modules"]).issuperset(other.config["preload"])
 
 
 def _failing(run: IdentityRun) -> list[str]:

@@ -20,6 +20,8 @@ from rtc_inspector.core.oracle import identity, suite, trial
 from rtc_inspector.core.oracle.factory import open_oracle
 from rtc_inspector.core.oracle.identity import IdentityRun, IdentityRunner
 from rtc_inspector.core.oracle.project_oracle import ProjectOracle
+from rtc_inspector.core.oracle.sandbox.protocol import Sandbox
+from rtc_inspector.core.oracle.sessionplan import SessionPlan
 from rtc_inspector.core.oracle.trial import Trial
 from rtc_inspector.core.oracle.verdicts import Observation
 from rtc_inspector.core.oracle.worker import Worker
@@ -666,6 +668,31 @@ def test_code_stays():
         pathlib.Path(__file__).open("r+")
     assert other.one() == 1
 """
+
+
+@pytest.mark.parametrize(("lazy", "times"), [("", 1), ("import colorsys", 2)])
+def test_a_suite_is_collected_once_unless_its_tests_import_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lazy: str, times: int
+) -> None:
+    """What foreign modules tests import by themselves is there before, where candidates are judged again and again."""
+    collected: list[SessionPlan] = []
+    usual = Zygote.__init__
+
+    def init(self: Zygote, sandbox: Sandbox, plan: SessionPlan, *others: Any) -> None:
+        collected.extend([plan] if plan.config.get("collect") else [])
+        usual(self, sandbox, plan, *others)
+
+    monkeypatch.setattr(Zygote, "__init__", init)
+    files = {
+        "own.py": "def f():\n    return 1\n",
+        "test_own.py": f"import own\n\ndef test_f():\n    {lazy}\n    assert own.f()",
+    }
+    project = Opened(write(tmp_path, files), identity_runs=1)
+    try:
+        assert project.oracle.judge(project.candidate("own.py", "1", "2"), project.tests).outcome is Outcome.PASS
+    finally:
+        project.oracle.close()
+    assert len(collected) == times and ("colorsys" in collected[-1].config.get("preload", ())) is bool(lazy)
 
 
 def test_only_tests_that_were_refused_to_write_are_traced_once_more(

@@ -333,6 +333,7 @@ class Collected(Configured):
             self.found = {
                 "tests": [item.nodeid for item in self._session.items],
                 "import_lines": self._collector.import_lines(),
+                "modules": list(sys.modules),
             }
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
