@@ -134,7 +134,7 @@ def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path)
     dialog.resumed.connect(heard.append)
     assert dialog.resume_button.isEnabled()
     dialog.words.setText("other")
-    assert [run.id for run in dialog.runs.shown] == [3]
+    assert [run.id for run in dialog.shown] == [3]
     assert not dialog.resume_button.isEnabled()
     dialog.words.setText("interrupted")
     dialog.resume_button.click()
@@ -188,17 +188,17 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     assert dialog.isVisible(), "Enter keeps the note and opens nothing"
     QTest.keyClick(dialog.table, Qt.Key.Key_Down)
     assert heard == [("noted", 2, "four-shot", "with four shots")]
-    assert [each.name for each in dialog.runs.shown] == ["", "four-shot", ""]
+    assert [each.name for each in dialog.shown] == ["", "four-shot", ""]
     dialog.words.setText("four-shot")
-    assert [each.id for each in dialog.runs.shown] == [2]
+    assert [each.id for each in dialog.shown] == [2]
     dialog.delete_button.click()
     dialog.words.setText("")
     assert heard[1:] == [("hidden", 2)]
-    assert [each.id for each in dialog.runs.shown] == [3, 1]
+    assert [each.id for each in dialog.shown] == [3, 1]
     assert not dialog.delete_button.isEnabled(), "a run at work stays"
     dialog.undo_button.click()
     assert heard[2:] == [("restored", 2)]
-    assert [(each.id, each.name) for each in dialog.runs.shown] == [(3, ""), (2, "four-shot"), (1, "")]
+    assert [(each.id, each.name) for each in dialog.shown] == [(3, ""), (2, "four-shot"), (1, "")]
     assert not dialog.undo_button.isEnabled()
 
 
@@ -211,13 +211,13 @@ def test_runs_deleted_earlier_can_be_brought_back(qapp: QApplication, tmp_path: 
     dialog.set_deleted([replace(run, id=7), replace(run, id=8)])
     assert dialog.bin.text() == "Deleted (2)"
     dialog.bin.click()
-    assert [each.id for each in dialog.runs.shown] == [8, 7]
+    assert [each.id for each in dialog.shown] == [8, 7]
     assert not dialog.open_button.isEnabled()
     QTest.keyClick(dialog.table, Qt.Key.Key_Down)
     dialog.delete_button.click()
     assert heard == [7]
     dialog.bin.click()
-    assert [each.id for each in dialog.runs.shown] == [7, 1]
+    assert [each.id for each in dialog.shown] == [7, 1]
 
 
 def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent
@@ -21,7 +21,7 @@ from rtc_inspector.ui.shell.fields import level_labels, show_modal
 from rtc_inspector.ui.style.controls import PAGE, FilterField, PushButton, bind, column, field, has_words, push, row
 from rtc_inspector.ui.style.fonts import open_at
 from rtc_inspector.ui.style.region_state import number
-from rtc_inspector.ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
+from rtc_inspector.ui.style.tables import Cell, CellModel, Head, table, widths
 from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.pages import Auditing, Comparing, proposed
 from rtc_inspector.ui.window.window_parts import WindowParts
@@ -48,7 +48,7 @@ def run_title(run: RunRow) -> str:
     return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · {figure}"
 
 
-def _cells(run: RunRow) -> tuple[str, ...]:
+def _texts(run: RunRow) -> tuple[str, ...]:
     done = f"{run.items_complete}/{run.items_expected}"
     started = run.started_at[:16].replace("T", " ")
     kind = task(run.task)
@@ -72,44 +72,17 @@ def _beside(run: RunRow) -> str:
     return "\n".join([*told, *(f"{title} {share:.2f}" for title, share in cut if share), *run.remarks])
 
 
-class RunModel(ListedRows):
-    """The newest run first."""
-
-    heads, tips, figures = HEADINGS, _TIPS, _FIGURES
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._runs: list[RunRow] = []
-        self._words = ""
-        self.shown: list[RunRow] = []
-
-    def set_runs(self, runs: Sequence[RunRow]) -> None:
-        self._runs = sorted(runs, key=lambda run: -run.id)
-        self.filter(self._words)
-
-    def filter(self, words: str) -> None:
-        self.beginResetModel()
-        self._words = words
-        # What is searched is what is read in the row, e.g. `finished qwen`.
-        self.shown = [run for run in self._runs if has_words(" ".join(_cells(run)), self._words)]
-        self.endResetModel()
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        run = self.shown[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _cells(run)[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            words = " · ".join(
-                f"{measure.title} {run.scores[measure.name].value or 0.0:.2f}"
-                for measure in task(run.task).averaged
-                if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
-            )
-            words += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
-            cell = _cells(run)[index.column()]
-            return "\n".join(text for text in (cell, _beside(run), run.project_root, words, run.notes) if text)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if index.column() >= _FIGURES else LEFT
-        return None
+def _cells(run: RunRow) -> list[Cell]:
+    words = " · ".join(
+        f"{measure.title} {run.scores[measure.name].value or 0.0:.2f}"
+        for measure in task(run.task).averaged
+        if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
+    )
+    words += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
+    more = "\n".join(text for text in (_beside(run), run.project_root, words, run.notes) if text)
+    return [
+        Cell(text, tip=f"{text}\n{more}" if text else more, end=at >= _FIGURES) for at, text in enumerate(_texts(run))
+    ]
 
 
 class RunNotes(QWidget):
@@ -173,15 +146,16 @@ class RunsDialog(QDialog):
         self.setWindowTitle("Runs")
         self._listed, self._deleted = list(runs), list[RunRow]()
         self.words = FilterField("Filter by name, project, model or status", "Filter runs")
-        self.table, self.runs = table("Runs"), RunModel(self)
+        self.table, self.runs = table("Runs"), CellModel([Head(*each) for each in zip(HEADINGS, _TIPS, strict=True)])
+        self.runs.figures = _FIGURES
+        self.shown: list[RunRow] = []
         self.open_button, self.resume_button = PushButton("Open"), PushButton("Resume")
         self.compare_button, self.audit_button = PushButton("Compare"), PushButton("Audit metrics")
         self.delete_button, self.undo_button = PushButton("Delete"), PushButton("Undo delete")
         self.bin = PushButton("Deleted (0)")
         self.bin.setCheckable(True)
         self.notes = RunNotes()
-        self.runs.set_runs(runs)
-        self.words.textChanged.connect(self._filter)
+        self.words.textChanged.connect(lambda: self._list_runs(None))
         view = self.table
         view.setModel(self.runs)
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -192,8 +166,6 @@ class RunsDialog(QDialog):
         view.selectionModel().currentRowChanged.connect(self._offer)
         view.selectionModel().selectionChanged.connect(self._offer)
         view.doubleClicked.connect(lambda _: self._go_on(self.opened))
-        self.runs.modelReset.connect(self._show_names)
-        self._show_names()
         several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
         for button, act, tip in (
             (self.open_button, partial(self._go_on, self.opened), ""),
@@ -222,7 +194,7 @@ class RunsDialog(QDialog):
         parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
         open_at(self, 1240, 540)
-        self._select(current)
+        self._list_runs(current)
 
     def set_deleted(self, runs: Sequence[RunRow]) -> None:
         # The database is asked in the background: runs may have been deleted here meanwhile.
@@ -234,18 +206,21 @@ class RunsDialog(QDialog):
 
     def preselect(self, run_ids: Sequence[int]) -> None:
         flag = QItemSelectionModel.SelectionFlag
-        rows = [at for at, run in enumerate(self.runs.shown) if run.id in run_ids]
+        rows = [at for at, run in enumerate(self.shown) if run.id in run_ids]
         for place, at in enumerate(rows):
             how = flag.Select if place else flag.ClearAndSelect
             self.table.selectionModel().setCurrentIndex(self.runs.index(at, 0), how | flag.Rows)
         self.compare_button.setFocus()
 
-    def _show_names(self) -> None:
-        self.table.setColumnHidden(HEADINGS.index("Name"), not any(run.name for run in self.runs.shown))
-
-    def _filter(self, words: str) -> None:
-        self.runs.filter(words)
-        self._select(None)
+    def _list_runs(self, current: int | None) -> None:
+        """List what has the words, the newest first, and choose a run, else the first."""
+        runs = sorted(self._deleted if self.bin.isChecked() else self._listed, key=lambda run: -run.id)
+        # What is searched is what is read in the row, e.g. `finished qwen`.
+        shown = [run for run in runs if has_words(" ".join(_texts(run)), self.words.text())]
+        self.runs.fill([(_cells(run), run.id) for run in shown])
+        self.shown = shown  # only now: rows that go are still asked for
+        self.table.setColumnHidden(HEADINGS.index("Name"), not any(run.name for run in shown))
+        self._select(current)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Let the arrows reach the list from the filter, as in any list that narrows while one types."""
@@ -253,18 +228,18 @@ class RunsDialog(QDialog):
         if not step or self.focusWidget() is not self.words:
             super().keyPressEvent(event)
             return
-        at = min(max(self.table.currentIndex().row() + step, 0), len(self.runs.shown) - 1)
+        at = min(max(self.table.currentIndex().row() + step, 0), len(self.shown) - 1)
         self.table.setCurrentIndex(self.runs.index(at, 0))
         self.table.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _select(self, run_id: int | None) -> None:
-        row = next((row for row, run in enumerate(self.runs.shown) if run.id == run_id), 0)
+        row = next((row for row, run in enumerate(self.shown) if run.id == run_id), 0)
         self.table.setCurrentIndex(self.runs.index(row, 0))
         self._offer()
 
     def _chosen(self) -> RunRow | None:
         row = self.table.currentIndex().row()
-        return self.runs.shown[row] if 0 <= row < len(self.runs.shown) else None
+        return self.shown[row] if 0 <= row < len(self.shown) else None
 
     def _offer(self) -> None:
         run, binned = self._chosen(), self.bin.isChecked()
@@ -284,15 +259,13 @@ class RunsDialog(QDialog):
     def _show_list(self) -> None:
         run = self._chosen()
         self.notes.show_run(None)
-        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
-        self._select(run.id if run else None)
+        self._list_runs(run.id if run else None)
 
     def _note(self, run_id: int, name: str, notes: str) -> None:
         chosen = self._chosen()
         for runs in (self._listed, self._deleted):
             runs[:] = [replace(run, name=name, notes=notes) if run.id == run_id else run for run in runs]
-        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
-        self._select(chosen.id if chosen else run_id)
+        self._list_runs(chosen.id if chosen else run_id)
         self.noted.emit(run_id, name, notes)
 
     def _delete(self) -> None:
@@ -324,7 +297,7 @@ class RunsDialog(QDialog):
 
     def _selected(self) -> list[int]:
         rows = self.table.selectionModel().selectedRows()
-        return sorted(self.runs.shown[row.row()].id for row in rows)
+        return sorted(self.shown[row.row()].id for row in rows)
 
     def _go_on(self, tell: SignalInstance, least: int = 0) -> None:
         """Tell of the current run, or of all that are selected if they are at `least` so many."""
