@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from rtc_inspector.app.output import writing, written
+from rtc_inspector.app.output import written
 from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.comparison import Comparison
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.kinds import Kind, counted, task
+from rtc_inspector.core.store.files import writing
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import NOTHING, ItemRow, RunRow
 

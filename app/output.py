@@ -10,9 +10,8 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
-from rtc_inspector.core.store.files import refuse_database
+from rtc_inspector.core.store.files import writing
 
 SHOWN = 20  # rows printed of a long table; the rest is counted, and whole with --csv and --json
 
@@ -28,17 +27,6 @@ def written(file: Path | None) -> Iterator[TextIO]:
         return
     with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
         yield stream
-
-
-@contextmanager
-def writing(file: Path) -> Iterator[None]:
-    """Refuse to write over a database, and raise UserError where `file` cannot be written."""
-    refuse_database(file)
-    try:
-        yield
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror or error}."
-        raise UserError(problem, "Name a file in a folder you may write.") from error
 
 
 def terminal(soft_wrap: bool = False) -> Console:

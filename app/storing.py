@@ -10,13 +10,14 @@ from rich.table import Column, Table
 
 from rtc_inspector.app import options as shared
 from rtc_inspector.app.console import answers_json, score_json
-from rtc_inspector.app.output import print_json, terminal, writing, written
+from rtc_inspector.app.output import print_json, terminal, written
 from rtc_inspector.core.analyses.costs import spent, words
 from rtc_inspector.core.comparison.comparison import bounded
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import ROUND_TRIP, task
 from rtc_inspector.core.run.results import open_reader
 from rtc_inspector.core.store.export import lm_eval_results, write_csv, write_inspect, write_jsonl, write_parquet
+from rtc_inspector.core.store.files import writing
 from rtc_inspector.core.store.rows import NOTHING, RunRow, Spent
 
 

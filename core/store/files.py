@@ -55,6 +55,17 @@ def network_caution(path: Path) -> str:
     return ""
 
 
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Refuse to write over a database, and raise UserError where `file` cannot be written."""
+    refuse_database(file)
+    try:
+        yield
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror or error}."
+        raise UserError(problem, "Name a file in a folder you may write.") from error
+
+
 def refuse_database(path: Path) -> None:
     """Raise UserError where a database or a file of one stands, before it is written over and its runs are gone."""
     for ending in ("", *platform.SIDE_FILES):

@@ -12,12 +12,11 @@ from markupsafe import Markup, escape
 from rtc_inspector.core.analyses.analyse import analyse
 from rtc_inspector.core.comparison import comparison as words
 from rtc_inspector.core.comparison.comparison import Comparison, scatter
-from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.figures import Figure
 from rtc_inspector.core.figures.reading import number
 from rtc_inspector.core.kinds import Measure, few, role_title, task
 from rtc_inspector.core.metrics.statistics import interval
-from rtc_inspector.core.store.files import refuse_database
+from rtc_inspector.core.store.files import writing
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import GROWING, ItemRow, SampleRow
 from rtc_inspector.core.types import Estimate, Form, TestResult
@@ -156,14 +155,9 @@ def write_report(reader: Reader, run_id: int, out: Path) -> None:
 
 def write_page(page: str, out: Path) -> None:
     """Write a page to a file. Raises UserError when `out` cannot be written."""
-    refuse_database(out)
-    try:
+    with writing(out):
         # A model may answer with half of a surrogate pair, which UTF-8 cannot write.
         out.write_text(page, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UserError(
-            f"{out} cannot be written: {error.strerror}.", "Name a file in a folder you may write."
-        ) from error
 
 
 def render(reader: Reader, run_id: int) -> str:
