@@ -60,10 +60,9 @@ class Pane(QPlainTextEdit):
     def set_lines(self, lines: Sequence[PaneLine], padding: Sequence[int] = ()) -> None:
         row, top = self.row(), self.verticalScrollBar().value()
         same = self.lines == lines
-        self.lines, self.padding = lines, padding
-        extra = padding or [0] * len(lines)
+        self.lines, self.padding = lines, padding or [0] * len(lines)
         # One block a row, fillers too: a row of one pane is then found in the other by its number.
-        self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
+        self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, self.padding, strict=True)))
         self._gutter.fit(lines)
         if same:
             self.go_to(row)
@@ -85,7 +84,7 @@ class Pane(QPlainTextEdit):
             return
         for mark in () if line.kind is Kind.EQUAL else line.marks:
             start, end = (units(line.text[:at]) for at in mark)
-            looks[start:end] = [("text", ("deleted_strong", "inserted_strong")[line.colour])] * (end - start)
+            looks[start:end] = [("text", ("deleted_strong", "inserted_strong")[line.tone])] * (end - start)
         tokens = self.tokens[line.side]
         for start, length, kind in tokens[line.number] if line.number < len(tokens) else ():
             looks[start : start + length] = [(kind, ground) for _, ground in looks[start : start + length]]
@@ -147,7 +146,7 @@ class Pane(QPlainTextEdit):
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)
         if line.kind is Kind.EQUAL or (line.form and self.dim):
             return None
-        return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
+        return QBrush(QColor((theme.deleted, theme.inserted)[line.tone]))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         self._highlight.paint()
@@ -261,7 +260,7 @@ class Gutter(QWidget):
     def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
         theme = current_theme()
         dimmed = line.form and self._pane.dim
-        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
+        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.tone]
         painter.save()
         painter.setFont(bold(self._pane.font()))
         painter.setPen(QColor(colour))

@@ -376,11 +376,7 @@ class PaneLine:
     sign: str  # `-`, `+`, `~`, `≈` (same tree) or a space; of a prediction `✓` or `✗`
     marks: Marks = ()
     form: bool = False  # the change leaves the syntax tree as it was
-    tone: int | None = None  # 0 the colours of what is taken away, 1 those of what is put in; None goes by the side
-
-    @property
-    def colour(self) -> int:
-        return (self.side or 0) if self.tone is None else self.tone
+    tone: int = 0  # 0 the colours of what is taken away, 1 those of what is put in
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +414,7 @@ class PairLines:
         """Return a line that only one text has; one that changed stands there twice, as deleted and as inserted."""
         labels = self._labels(None, cell) if side else self._labels(cell, None)
         kind, sign = (Kind.INSERTED, "+") if side else (Kind.DELETED, "-")
-        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree, side)
 
     def _labels(self, left: Cell | None, right: Cell | None) -> tuple[str, str]:
         first, second = ("" if c is None else str(c.number + n) for c, n in zip((left, right), self.first, strict=True))
@@ -440,7 +436,7 @@ def _cell(row: DiffRow, cell: Cell | None, side: int, first: int) -> PaneLine:
         return PaneLine(row.kind, "", None, 0, ("",), " ", (), row.same_tree)
     sign = {Kind.EQUAL: " ", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-"}[row.kind]
     labels, sign = (str(cell.number + first),), "≈" if row.same_tree else sign
-    return PaneLine(row.kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
+    return PaneLine(row.kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree, side)
 
 
 # ---- edits
@@ -534,7 +530,7 @@ class EditLines:
             for at, each in enumerate((row.old, row.new, row.predicted))
         )
         kind = Kind.EQUAL if same else Kind.CHANGED
-        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone)
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone or 0)
 
     def _label(self, side: int, cell: Cell) -> str:
         first = self._first[side]

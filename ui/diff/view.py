@@ -421,7 +421,7 @@ class Columns(QWidget):
             return
         if not self._wrap:
             for pane in self.sides:
-                _pad(pane, pane.lines, ())
+                _pad(pane, [0] * len(pane.lines))
             return
         # A pane out of sight has no width, in which every line would wrap many times.
         there = [pane for pane, holder in zip(self.sides, self._titled, strict=True) if not holder.isHidden()]
@@ -430,13 +430,13 @@ class Columns(QWidget):
         # At once: Qt takes a row out of sight for one line high, and all below it would jump when it is scrolled to.
         tall = [place for place, height in enumerate(highest) if height > 1]
         for pane, own in zip(there, heights, strict=True):
-            _pad(pane, pane.lines, [most - height for most, height in zip(highest, own, strict=True)])
+            _pad(pane, [most - height for most, height in zip(highest, own, strict=True)])
             pane.lay_out(tall)
 
 
-def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:
-    if list(pane.padding or [0] * len(lines)) != list(padding or [0] * len(lines)):
-        pane.set_lines(lines, padding)
+def _pad(pane: Pane, padding: Sequence[int]) -> None:
+    if pane.padding != padding:
+        pane.set_lines(pane.lines, padding)
 
 
 def _titled(title: str, pane: QWidget) -> QWidget:
