@@ -52,32 +52,32 @@ def highlights(run_id: int, reader: Reader) -> tuple[RunRow, list[Highlight]]:
 def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Return a passing reconstruction at the largest lift, or None; copies of what stands there come last."""
     lifted = [item for item in items if (_gain(item) or 0.0) > 0]
-    for item in sorted(lifted, key=lambda item: (item.copied, -(_gain(item) or 0.0))):
-        for sample in _codes(reader, item, passing=True):
-            text = (
-                f"{_place(item)}: written from the model's own description, {item.tally} pass the tests. "
-                f"Without a description the share is {_baseline(item):.2f}. The difference is the lift."
-            )
-            return Highlight("A pass that the description made possible", text, item, sample)
+    lifted.sort(key=lambda item: (item.copied, -(_gain(item) or 0.0)))
+    for item, sample in _codes(reader, lifted, Outcome.PASS):
+        text = (
+            f"{_place(item)}: written from the model's own description, {item.tally} pass the tests. "
+            f"Without a description the share is {_baseline(item):.2f}. The difference is the lift."
+        )
+        return Highlight("A pass that the description made possible", text, item, sample)
     return None
 
 
 def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Return a pass where the baseline passes as often, or None: the code around tells what is missing."""
     candidates = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
-    for item in sorted(candidates, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
-        for sample in _codes(reader, item, passing=True):
-            text = (
-                f"{_place(item)}: {item.tally} pass, without any description a share of {_baseline(item):.2f}. "
-                "The code around tells what is missing: a pass says little about the description."
-            )
-            return Highlight("A pass without the description", text, item, sample)
+    candidates.sort(key=lambda item: (-_baseline(item), -(item.headline or 0.0)))
+    for item, sample in _codes(reader, candidates, Outcome.PASS):
+        text = (
+            f"{_place(item)}: {item.tally} pass, without any description a share of {_baseline(item):.2f}. "
+            "The code around tells what is missing: a pass says little about the description."
+        )
+        return Highlight("A pass without the description", text, item, sample)
     return None
 
 
 def _failure(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Return the code that runs, fails a test, and comes nearest to the original."""
-    failing = [(item, code) for item in items if not item.headline for code in _codes(reader, item, passing=False)]
+    failing = list(_codes(reader, [item for item in items if not item.headline], Outcome.FAIL))
     if not failing:
         return None
     item, sample = max(failing, key=lambda pair: pair[1].scores.get("edit_sim", 0.0))
@@ -98,14 +98,14 @@ def _baseline(item: ItemRow) -> float:
     return (item.headline or 0.0) - (_gain(item) or 0.0)
 
 
-def _codes(reader: Reader, item: ItemRow, *, passing: bool) -> Iterator[SampleRow]:
+def _codes(reader: Reader, items: Sequence[ItemRow], wanted: Outcome) -> Iterator[tuple[ItemRow, SampleRow]]:
     """Yield judged code from descriptions of the model's own that do not recite the original."""
-    samples = reader.samples(item.id)
-    words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not recites(s)}
-    wanted = Outcome.PASS if passing else Outcome.FAIL
-    for sample in samples:
-        if sample.parent_id in words and sample.verdict is not None and sample.verdict.outcome == wanted:
-            yield sample
+    for item in items:
+        samples = reader.samples(item.id)
+        words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not recites(s)}
+        for sample in samples:
+            if sample.parent_id in words and sample.verdict is not None and sample.verdict.outcome == wanted:
+                yield item, sample
 
 
 def _place(item: ItemRow) -> str:
