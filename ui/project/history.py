@@ -106,11 +106,6 @@ class CommitModel(ListedRows):
         return "\n".join([f"{commit.id[:_HASH]}  {commit.day}  {commit.author}", commit.subject, *lines])
 
 
-def searched(commit: CommitLine) -> str:
-    """Return the text of a commit in which words are looked for, in lower case."""
-    return f"{commit.id} {commit.day} {commit.author}\n{commit.subject}".lower()
-
-
 def _state(edits: Sequence[ItemRow]) -> RegionState:
     states = {region_state(item) for item in edits}
     return states.pop() if len(states) == 1 else RegionState.PARTIAL
@@ -299,4 +294,5 @@ def _list(root: Path, revision: str | None, most: int | None) -> Read:
     from rtc_inspector.core.source.git import list_commits  # git's library is loaded when it is first needed
 
     found = list_commits(root, revision, most)
-    return found, [searched(commit) for commit in found.commits]
+    # The text of each in which words are looked for.
+    return found, [f"{each.id} {each.day} {each.author}\n{each.subject}".lower() for each in found.commits]
