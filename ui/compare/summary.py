@@ -206,8 +206,7 @@ class Details(QTabWidget):
     opened = Signal(object, int)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setDocumentMode(True)
+        super().__init__(documentMode=True)
         self.setAccessibleName("Files and settings of the compared runs")
         self._comparison: Comparison | None = None
         self.files = CellModel([Head("File"), Head("Regions"), Head("Reference"), Head("Run"), Head("Difference")])

@@ -241,7 +241,6 @@ def _together(*parts: QWidget) -> QWidget:
 def _choice(entries: Sequence[str], name: str) -> QComboBox:
     box = called(QComboBox(), name)
     box.addItems(list(entries))
-    box.setMinimumWidth(0)
     box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
     return box
 

@@ -234,8 +234,8 @@ class RegionTable(QWidget):
     item_chosen = Signal(int)  # id of a region the user picked
     flags_wanted = Signal()  # give `set_flags` what was odd about the regions' code
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.regions = RegionModel(self)
         self.words = FilterField("Filter by file or code")
         self.states = QComboBox()

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView
 
 from rtc_inspector.core.kinds import FIRST_KIND, Kind
 from rtc_inspector.core.oracle.bench.project import origin_of
@@ -245,8 +245,8 @@ class ProjectTree(QTreeView):
 
     file_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, uniformRowHeights=True, indentation=14, expandsOnDoubleClick=True)
+    def __init__(self) -> None:
+        super().__init__(uniformRowHeights=True, indentation=14)
         self.setAccessibleName("Project files")
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.files = ProjectModel(self)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -237,7 +238,7 @@ def row(
     spacing: int = SPACE,
     owner: QWidget | None = None,
     grows: QWidget | QLayout | None = None,
-) -> QHBoxLayout:
+) -> QBoxLayout:
     """Lay widgets and layouts beside each other; None stretches. `grows`: what takes the room that the others leave."""
     return _filled(QHBoxLayout(), parts, margins, spacing, owner, grows)
 
@@ -248,7 +249,7 @@ def column(
     spacing: int = 0,
     owner: QWidget | None = None,
     grows: QWidget | QLayout | None = None,
-) -> QVBoxLayout:
+) -> QBoxLayout:
     """Lay widgets and layouts under each other; None stretches. `grows` as in `row`, by default a last widget."""
     last = parts[-1] if parts else None
     return _filled(
@@ -316,17 +317,14 @@ class Section(QWidget):
         column(head, content, owner=self)
 
 
-_Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
-
-
 def _filled(
-    made: _Box,
+    made: QBoxLayout,
     parts: Sequence[QWidget | QLayout | None],
     margins: Margins,
     spacing: int,
     owner: QWidget | None,
     grows: QWidget | QLayout | None,
-) -> _Box:
+) -> QBoxLayout:
     if owner is not None:
         owner.setLayout(made)
     made.setContentsMargins(*margins)
