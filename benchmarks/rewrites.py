@@ -37,7 +37,7 @@ WORDS = (
 """What a model might write into a docstring: with quotes and backslashes, and longer than a line."""
 
 
-def rewritten(kind: str, program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def rewritten(kind: str, program: Program, path: str, start: int, seed: int) -> Rewritten:
     """By a transformation, `document` included, which alone needs words."""
     if kind == "document":
         return document(program, path, start, WORDS[seed % len(WORDS)])
@@ -90,10 +90,11 @@ def on_project(name: str, judged: Judged, kind: str, seeds: int, most: int, fail
             break
         seen = set[str]()
         for seed in range(seeds):
-            found = rewritten(kind, program, path, start, seed)
-            if isinstance(found, Refused):
+            try:
+                found = rewritten(kind, program, path, start, seed)
+            except Refused as refused:
                 counts["refused"] += 1
-                reasons[found.reason] += 1
+                reasons[str(refused)] += 1
                 break
             text = found.text(path, files[path].text)
             if text in seen:
@@ -127,8 +128,11 @@ def candidate_of(files: Mapping[str, SourceFile], path: str, rewritten: Rewritte
 
 def undone(program: Program, path: str, start: int, seed: int, text: str) -> bool:
     """Whether the same swap of what came out gives back the original."""
-    again = TRANSFORMATIONS["swap"](Program({path: text}), path, start, seed)
-    return not isinstance(again, Refused) and again.text(path, text) == program.files[path]
+    try:
+        again = TRANSFORMATIONS["swap"](Program({path: text}), path, start, seed)
+    except Refused:
+        return False
+    return again.text(path, text) == program.files[path]
 
 
 def tell(failures: Path, where: str, before: str, after: str, verdict: Verdict) -> None:

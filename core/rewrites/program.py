@@ -26,11 +26,8 @@ Node = TypeVar("Node", bound=cst.CSTNode)
 # --------------------------------------------------------------------------- what comes out
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Exception):
     """Why a transformation leaves a function as it is: it does not apply, or it could change the meaning."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +209,14 @@ class Program:
             return None
         # What libcst does not give back character by character, e.g. a byte order mark, stands elsewhere in its tree.
         return parsed if parsed.module.code == parsed.text else None
+
+    def function(self, path: str, start: int) -> tuple[Parsed, cst.FunctionDef]:
+        """Return a file and the function in it whose `def` begins at `start`. Raises Refused."""
+        parsed = self.parsed(path)
+        function = parsed.functions.get(start) if parsed else None
+        if parsed is None or function is None:
+            raise Refused("its file cannot be parsed exactly")
+        return parsed, function
 
     def mentioning(self, word: str) -> list[str]:
         """Return paths of the files that hold a word, in code, texts or comments."""

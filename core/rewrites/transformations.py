@@ -39,36 +39,31 @@ class Variable:
     parameter: bool
 
 
-def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def rename(program: Program, path: str, start: int, seed: int) -> Rewritten:
     """Call the most frequent variable that has synonyms by one of them, which the seed draws."""
-    parsed = program.parsed(path)
-    function = parsed.functions.get(start) if parsed else None
-    if parsed is None or function is None:
-        return Refused("its file cannot be parsed exactly")
+    parsed, function = program.function(path, start)
     found = variables(parsed, function)
-    if isinstance(found, Refused):
-        return found
     frequent = [each for each in found if len(each.places) > 1 and sum(map(str.isalpha, each.name)) >= SHORTEST]
     frequent = [each for each in frequent if not each.parameter or _only_positional(program, function, each.name)]
     if not frequent:
-        return Refused(f"no variable of at least {SHORTEST} letters is used twice and surely known by nobody else")
+        raise Refused(f"no variable of at least {SHORTEST} letters is used twice and surely known by nobody else")
     for variable in sorted(frequent, key=lambda each: (-len(each.places), each.places[0].start)):
         if new := _another_name(variable.name, parsed.words, random.Random(f"{seed} {variable.name}")):
             edits = tuple(Edit(place, new, place) for place in variable.places)
             return Rewritten({path: edits}, {variable.name: new})
-    return Refused("no word of its variables has a synonym that is free in the file")
+    raise Refused("no word of its variables has a synonym that is free in the file")
 
 
-def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable] | Refused:
+def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable]:
     """Return what may be renamed without changing what the function does, by first appearance; or why nothing may.
 
     A name is left out when it means more than one thing inside the function, or may be seen from outside.
     """
     if used := {name.value for name in parsed.every(function, cst.Name)} & LOOKS_AT_NAMES:
-        return Refused(f"it calls {min(used)}, which may see the names of variables")
+        raise Refused(f"it calls {min(used)}, which may see the names of variables")
     scope = parsed.scope(function.body)
     if scope is None:
-        return Refused("its scope is not known")
+        raise Refused("its scope is not known")
     inside: dict[str, set[int]] = {}
     for node in _names(parsed, function):
         inside.setdefault(node.value, set()).add(id(node))
@@ -167,16 +162,13 @@ _PURE = frozenset(
 """Builtins that change nothing, as far as the objects given to them behave."""
 
 
-def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def swap(program: Program, path: str, start: int, seed: int) -> Rewritten:
     """Exchange a pair of neighbours; the same seed on the result changes them back.
 
     That holds since neighbours are paired from the first or from the second statement of each block on: a swap inside a
     pair leaves every other pair of the same pairing as it was.
     """
-    parsed = program.parsed(path)
-    function = parsed.functions.get(start) if parsed else None
-    if parsed is None or function is None:
-        return Refused("its file cannot be parsed exactly")
+    parsed, function = program.function(path, start)
     first = _pairs(parsed, function, seed % 2)
     if first:
         return _swapped(path, parsed, first, seed)
@@ -184,12 +176,12 @@ def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refu
     # pair of that one the next time, instead of swapping this one back.
     second = _pairs(parsed, function, 1 - seed % 2)
     if not second:
-        return Refused("no two neighbouring statements are surely independent")
+        raise Refused("no two neighbouring statements are surely independent")
     changed = _swapped(path, parsed, second, seed)
     after = Program({path: changed.text(path, parsed.text)}).parsed(path)
     again = after.functions.get(start) if after else None
     if after is None or again is None or _pairs(after, again, seed % 2):
-        return Refused("swapping the only independent statements makes others so, and could not be undone")
+        raise Refused("swapping the only independent statements makes others so, and could not be undone")
     return changed
 
 
@@ -295,31 +287,22 @@ _COMMON = frozenset(
 """Attributes that objects of the standard library have: `x.read(a, b)` need not be a call of the project's `read`."""
 
 
-def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def permute(program: Program, path: str, start: int, seed: int) -> Rewritten:
     """Draw an order of the parameters by the seed; every call in every file follows.
 
     Only where somebody calls it by name, and every mention of that name is surely this function, called with all its
     arguments by position.
     """
-    parsed = program.parsed(path)
-    function = parsed.functions.get(start) if parsed else None
-    if parsed is None or function is None:
-        return Refused("its file cannot be parsed exactly")
+    parsed, function = program.function(path, start)
     method = isinstance(
         next((n for n in parsed.around(function) if not isinstance(n, cst.IndentedBlock)), None), cst.ClassDef
     )
     moving = _parameters(function, method)
-    if isinstance(moving, Refused):
-        return moving
-    places = [_mentions(program, each, function, method) for each in program.mentioning(function.name.value)]
-    calls: list[tuple[str, Parsed, cst.Call]] = []
-    for found in places:
-        if isinstance(found, Refused):
-            return found
-        calls += found
+    mentioning = program.mentioning(function.name.value)
+    calls = [call for each in mentioning for call in _mentions(program, each, function, method)]
     if not any(where != path or function not in parsed.around(call) for where, _, call in calls):
         # As `getattr(self, "visit_" + kind)(node, value)` finds it: those calls would keep the old order.
-        return Refused("nobody calls it by name")
+        raise Refused("nobody calls it by name")
     draw, order = random.Random(f"{seed} {path} {start}"), list(range(len(moving)))
     while order == sorted(order):
         draw.shuffle(order)
@@ -327,49 +310,46 @@ def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | R
     edits = {path: list(_moved(parsed, spans, order))}
     for where, text, call in calls:
         values = _arguments(text, call, len(moving))
-        if isinstance(values, Refused):
-            return values
         edits.setdefault(where, []).extend(_moved(text, [text.span(value) for value in values], order))
     for each in edits.values():
         each.sort(key=lambda edit: edit.span.start)
         if any(one.span.overlaps(other.span) for one, other in pairwise(each)):
-            return Refused("one of its calls is an argument of another")
+            raise Refused("one of its calls is an argument of another")
     return Rewritten({where: tuple(each) for where, each in edits.items()})
 
 
-def _parameters(function: cst.FunctionDef, method: bool) -> list[cst.Param] | Refused:
+def _parameters(function: cst.FunctionDef, method: bool) -> list[cst.Param]:
     name, has = function.name.value, function.params
     if name.startswith("__") and name.endswith("__"):
-        return Refused("Python itself calls it")
+        raise Refused("Python itself calls it")
     decorators = {each.decorator.value if isinstance(each.decorator, cst.Name) else "?" for each in function.decorators}
     if decorators - _BOUND:
-        return Refused("a decorator may know its parameters")
+        raise Refused("a decorator may know its parameters")
     if isinstance(has.star_arg, cst.Param) or has.star_kwarg is not None or has.kwonly_params:
-        return Refused("it takes more than positional parameters")
+        raise Refused("it takes more than positional parameters")
     every_one = [*has.posonly_params, *has.params]
     moving = every_one[1:] if method and "staticmethod" not in decorators else every_one
     if len(moving) < 2:
-        return Refused("it has fewer than two parameters to exchange")
+        raise Refused("it has fewer than two parameters to exchange")
     if any(parameter.default is not None for parameter in moving):
-        return Refused("its parameters have defaults")
+        raise Refused("its parameters have defaults")
     if has.posonly_params and has.params:
-        return Refused("some of its parameters are positional only")
+        raise Refused("some of its parameters are positional only")
     return moving
 
 
 def _mentions(
     program: Program, path: str, function: cst.FunctionDef, method: bool
-) -> list[tuple[str, Parsed, cst.Call]] | Refused:
-    """Return the calls of the function in one file; refused where its name stands neither in one nor an import."""
+) -> Iterator[tuple[str, Parsed, cst.Call]]:
+    """Yield the calls of the function in one file; refused where its name stands neither in one nor an import."""
     name = function.name.value
     if _named_in_a_text(program, name):
-        return Refused("a text names it, so that somebody may look it up")
+        raise Refused("a text names it, so that somebody may look it up")
     if method and name in _COMMON:
-        return Refused("a method of that name may be anybody's")
+        raise Refused("a method of that name may be anybody's")
     parsed = program.parsed(path)
     if parsed is None:
-        return Refused(f"{path} mentions it and cannot be parsed")
-    calls = []
+        raise Refused(f"{path} mentions it and cannot be parsed")
     for node in parsed.names.get(name, ()):
         if node is function.name:
             continue
@@ -379,18 +359,17 @@ def _mentions(
             continue
         if isinstance(parent, cst.Attribute) and parent.attr is node:
             if not method and not _of_a_module(parsed, parent):
-                return Refused("a method or attribute has the same name")
+                raise Refused("a method or attribute has the same name")
             called: cst.CSTNode = parent
         elif not method and _is_global(parsed, node):
             called, above = node, parent
         else:
-            return Refused("its name also means something else")
+            raise Refused("its name also means something else")
         if not (isinstance(above, cst.Call) and above.func is called):
-            return Refused("it is used without being called")
+            raise Refused("it is used without being called")
         if method and _of_a_module(parsed, called):
-            return Refused("a method is called as a function")
-        calls.append((path, parsed, above))
-    return calls
+            raise Refused("a method is called as a function")
+        yield path, parsed, above
 
 
 def _named_in_a_text(program: Program, name: str) -> bool:
@@ -420,12 +399,12 @@ def _is_global(parsed: Parsed, node: cst.Name) -> bool:
     return bool(found) and all(scope and assignment.scope is scope.globals for assignment in found)
 
 
-def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg] | Refused:
+def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg]:
     if any(argument.star or argument.keyword is not None for argument in call.args) or len(call.args) != number:
-        return Refused("a call does not give all its arguments by position")
+        raise Refused("a call does not give all its arguments by position")
     # Arguments are worked out from left to right: of two that act, the one that was first would come second.
     if sum(any(isinstance(node, _ACTS) for node in parsed.inside(each)) for each in call.args) > 1:
-        return Refused("a call works out more than one argument by calling something")
+        raise Refused("a call works out more than one argument by calling something")
     return call.args  # with the parentheses around a value, which its expression alone leaves out
 
 
@@ -441,23 +420,14 @@ def _moved(parsed: Parsed, spans: Sequence[Span], order: Sequence[int]) -> Itera
 WIDTH = 88
 
 
-def undocumented(program: Program, path: str, start: int) -> Refused | None:
-    """Return why no docstring can be added to a function; None when one can."""
-    found = _docstring_place(program, path, start)
-    return found if isinstance(found, Refused) else None
-
-
-def document(program: Program, path: str, start: int, words: str) -> Rewritten | Refused:
+def document(program: Program, path: str, start: int, words: str) -> Rewritten:
     """Make the words the docstring of a function that has none."""
-    place = _docstring_place(program, path, start)
-    if isinstance(place, Refused):
-        return place
+    at, indentation, newline = docstring_place(program, path, start)
     # A backslash or three quotes would end the text or mean something in it, and a doctest in it would be run.
     lines = [line.strip() for line in words.replace("\\", "/").replace('"""', "'''").splitlines()]
     plain = " ".join(line for line in lines if line and not line.startswith((">>>", "...")))
     if not plain:
-        return Refused("there are no words")
-    at, indentation, newline = place
+        raise Refused("there are no words")
     if plain.endswith('"'):
         plain += " "  # else four quotes end the text
     wrapped = textwrap.wrap(plain, max(20, WIDTH - len(indentation))) or [plain]
@@ -467,25 +437,24 @@ def document(program: Program, path: str, start: int, words: str) -> Rewritten |
     return Rewritten({path: (Edit(Span(at, at), f'{text}"""{newline}{indentation}'),)})
 
 
-def _docstring_place(program: Program, path: str, start: int) -> tuple[int, str, str] | Refused:
-    """Return where a docstring goes, its indentation and how the file ends its lines, or why none can be added."""
-    parsed = program.parsed(path)
-    function = parsed.functions.get(start) if parsed else None
-    if parsed is None or function is None:
-        return Refused("its file cannot be parsed exactly")
+def docstring_place(program: Program, path: str, start: int) -> tuple[int, str, str]:
+    """Return where a docstring goes, its indentation and how the file ends its lines. Raises Refused."""
+    parsed, function = program.function(path, start)
     if not isinstance(function.body, cst.IndentedBlock):
-        return Refused("it stands on one line")
+        raise Refused("it stands on one line")
     if docstring(function) is not None:
-        return Refused("it has a docstring")
+        raise Refused("it has a docstring")
     first = function.body.body[0]
     at = parsed.span(first).start
     if isinstance(first, cst.FunctionDef | cst.ClassDef) and first.decorators:
         at = parsed.span(first.decorators[0]).start
     indentation = parsed.indentation(at)
-    return Refused("its statements share lines") if indentation is None else (at, indentation, parsed.newline)
+    if indentation is None:
+        raise Refused("its statements share lines")
+    return at, indentation, parsed.newline
 
 
-def identity(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def identity(program: Program, path: str, start: int, seed: int) -> Rewritten:
     """Change nothing; models are asked again, with other seeds and other hidden names."""
     return Rewritten({})
 
@@ -497,19 +466,16 @@ _SHOWS_ITSELF = frozenset({"__str__", "__repr__", "__format__"})
 """Methods in which no value is printed: printing `self`, or what holds it, would call them again without end."""
 
 
-def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+def logging(program: Program, path: str, start: int, seed: int) -> Rewritten:
     """Print a word or what was just assigned between simple statements of a block, at least once."""
-    parsed = program.parsed(path)
-    function = parsed.functions.get(start) if parsed else None
-    if parsed is None or function is None:
-        return Refused("its file cannot be parsed exactly")
+    parsed, function = program.function(path, start)
     scope = parsed.scope(function.body)
     if scope is None or any(each.name == "print" for each in (*scope.assignments, *scope.globals.assignments)):
-        return Refused("`print` is something else in its file")
+        raise Refused("`print` is something else in its file")
     draw = random.Random(f"{seed} {path} {start}")
     gaps = [gap for block in blocks(parsed, function) for gap in _gaps(parsed, block)]
     if not gaps:
-        return Refused("no two simple statements follow one another")
+        raise Refused("no two simple statements follow one another")
     chosen = [gap for gap in gaps if draw.random() < CHANCE] or [draw.choice(gaps)]
     names = function.name.value not in _SHOWS_ITSELF
     edits = []
@@ -517,7 +483,7 @@ def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | R
         at = parsed.span(after).start
         indentation = parsed.indentation(at)
         if indentation is None:
-            return Refused("its statements share lines")
+            raise Refused("its statements share lines")
         name = _assigned(before) if names and draw.random() < 0.5 else None
         line = f"print({name})" if name else f'print("{draw.choice(WORDS)}")'
         edits.append(Edit(Span(at, at), f"{line}{parsed.newline}{indentation}"))
@@ -553,8 +519,8 @@ def _assigned(line: cst.SimpleStatementLine) -> str | None:
     return target.value if isinstance(target, cst.Name) else None
 
 
-Transformation = Callable[[Program, str, int, int], Rewritten | Refused]
-"""`(program, path, offset of the function's def, seed)`."""
+Transformation = Callable[[Program, str, int, int], Rewritten]
+"""`(program, path, offset of the function's def, seed)`; raises Refused."""
 
 TRANSFORMATIONS: Mapping[str, Transformation] = {
     "identity": identity,

@@ -29,7 +29,6 @@ from rtc_inspector.core.models.prompts import wording
 from rtc_inspector.core.regions.admission import admit
 from rtc_inspector.core.regions.candidates import as_region
 from rtc_inspector.core.regions.coverage import cover
-from rtc_inspector.core.rewrites.program import Refused
 from rtc_inspector.core.settings import RegionSettings, RunSettings
 from rtc_inspector.core.source.codebase import content_fingerprint
 from rtc_inspector.core.source.functions import Function
@@ -198,7 +197,7 @@ class CosmeticTrip(Trip):
         place, draw = divmod(number - 1, self._asked.draws)
         return self._kinds[place], draw
 
-    def _version(self, item: Item, number: int, words: str = "") -> Version | Refused:
+    def _version(self, item: Item, number: int, words: str = "") -> Version | str:
         """Return the original (0) or a variant, the same each time; `words`: what a model wrote, for a docstring."""
         change, draw = self._change(number) if number else ("", 0)
         # The names are hidden at the original's places in every version but `identity`, which is to show what other
@@ -210,8 +209,8 @@ class CosmeticTrip(Trip):
 
     def _original(self, item: Item) -> Version:
         found = self._version(item, 0)
-        if isinstance(found, Refused):
-            raise ProjectError(f"{item.key}: {found.reason}.", "Read the files again, and start a new run.")
+        if isinstance(found, str):
+            raise ProjectError(f"{item.key}: {found}.", "Read the files again, and start a new run.")
         return found
 
     def expected(self, item: Item) -> int:
@@ -234,7 +233,7 @@ class CosmeticTrip(Trip):
             if number in taken or (change == DOCUMENT and parent is None):
                 continue
             version = self._version(item, number, parent.text if parent else "")
-            if isinstance(version, Refused) or (version.text == item.text and change != IDENTITY):
+            if isinstance(version, str) or (version.text == item.text and change != IDENTITY):
                 continue
             if (change, version.text) in seen and change != IDENTITY:
                 continue  # another seed has made the same variant
@@ -248,7 +247,7 @@ class CosmeticTrip(Trip):
                     found += self._tasks(tree, version, sample.index, sample.id)
         return found
 
-    def _version_of(self, item: Item, sample: SampleRow, tree: Tree) -> Version | Refused:
+    def _version_of(self, item: Item, sample: SampleRow, tree: Tree) -> Version | str:
         parent = tree.parent(sample)
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
@@ -283,7 +282,7 @@ class CosmeticTrip(Trip):
         if step.role == Role.FORWARD:
             return extract_description(raw)
         version = self._version(item, step.index)
-        if isinstance(version, Refused):
+        if isinstance(version, str):
             return Extraction("", ("empty",))
         text, body = version.undescribed()
         found = extract_code(raw, replace(item, span=body, text=text[body.start : body.end]), text, prompt.prefill)
@@ -302,8 +301,8 @@ class CosmeticTrip(Trip):
         if sample.role == Role.TRANSFORM and change in (DOCUMENT, IDENTITY):
             return self._judged.judge(item, sample.text)
         version = self._version(item, sample.index)
-        if isinstance(version, Refused):
-            return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=f"The variant cannot be made again: {version.reason}.")
+        if isinstance(version, str):
+            return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=f"The variant cannot be made again: {version}.")
         text, span = version.file.text, version.function.span
         if sample.role == Role.BACKWARD:
             text = text[: span.start] + sample.text + text[span.end :]
@@ -344,7 +343,7 @@ class CosmeticTrip(Trip):
         tried, kept = Counter[str](), Counter[str]()
         for sample in tree.whole(Role.TRANSFORM):
             version = self._version_of(item, sample, tree)
-            if isinstance(version, Refused) or sample.passes is None:
+            if isinstance(version, str) or sample.passes is None:
                 continue
             tried[version.change] += 1
             kept[version.change] += sample.passes

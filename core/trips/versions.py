@@ -8,7 +8,7 @@ import builtins
 import keyword
 import multiprocessing
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -20,8 +20,8 @@ from rtc_inspector.core.generation import Fits, ModelInfo, Prompt
 from rtc_inspector.core.kinds import TOGETHER
 from rtc_inspector.core.models.function_prompts import mask_prompt
 from rtc_inspector.core.models.prompts import backward_prompt, forward_prompt
-from rtc_inspector.core.rewrites.program import Program, Refused, Rewritten
-from rtc_inspector.core.rewrites.transformations import TRANSFORMATIONS, document, undocumented
+from rtc_inspector.core.rewrites.program import Program, Refused
+from rtc_inspector.core.rewrites.transformations import TRANSFORMATIONS, docstring_place, document
 from rtc_inspector.core.source.functions import Function, functions
 from rtc_inspector.core.types import Change, SourceFile, Span
 
@@ -98,24 +98,32 @@ class Rewriting:
     def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
         """Return why transformations leave the function at `start` as it is, by name."""
         found: dict[str, str] = {}
-        for change, transformation in TRANSFORMATIONS.items():
-            rewritten = transformation(self._program, path, start, seed)
-            if isinstance(rewritten, Refused):
-                found[change] = rewritten.reason
-        refused = undocumented(self._program, path, start)
-        return found | ({DOCUMENT: refused.reason} if refused else {})
+        attempts: dict[str, Callable[[], object]] = {
+            change: partial(made, self._program, path, start, seed) for change, made in TRANSFORMATIONS.items()
+        }
+        attempts[DOCUMENT] = partial(docstring_place, self._program, path, start)
+        for change, attempt in attempts.items():
+            try:
+                attempt()
+            except Refused as refused:
+                found[change] = str(refused)
+        return found
 
-    def version(self, wanted: Wanted) -> Version | Refused:
-        """Make one. Each of several transformations works on what the one before it has made."""
+    def version(self, wanted: Wanted) -> Version | str:
+        """Make one, or say why not. Each of several transformations works on what the one before it has made."""
         program, at = self._program, wanted.span.start
         texts: dict[str, str] = {}
         places: list[tuple[int | None, str]] = [*self._hidden(wanted)]
         for change in filter(None, wanted.change.split(TOGETHER)):
             if texts:
                 program = Program({path: texts.get(path, file.text) for path, file in self._files.items()})
-            rewritten = _made(program, wanted, change, at)
-            if isinstance(rewritten, Refused):
-                return rewritten
+            try:
+                if change == DOCUMENT:
+                    rewritten = document(program, wanted.path, at, wanted.words)
+                else:
+                    rewritten = TRANSFORMATIONS[change](program, wanted.path, at, wanted.seed)
+            except Refused as refused:
+                return str(refused)
             texts |= {path: rewritten.text(path, program.files[path]) for path in rewritten.edits}
             places = [
                 (place if place is None else rewritten.place(wanted.path, place), rewritten.renamed.get(name, name))
@@ -127,7 +135,7 @@ class Rewriting:
         home = files.get(wanted.path, self._files[wanted.path])
         function = next((each for each in functions(home) if each.span.start == at), None)
         if function is None:
-            return Refused("it cannot be found again in its file")
+            return "it cannot be found again in its file"
         others = tuple(changed(self._files[path], text) for path, text in texts.items() if path != wanted.path)
         kept = tuple((place, name) for place, name in places if place is not None)
         return Version(wanted.change, home, function, kept, others)
@@ -146,12 +154,6 @@ class Rewriting:
             found += [(at, name) for at in inside] if len(inside) > 1 else []
         drawn = random.Random(wanted.drawn_by)
         return sorted(drawn.sample(sorted(found), min(wanted.names, len(found))))
-
-
-def _made(program: Program, wanted: Wanted, change: str, start: int) -> Rewritten | Refused:
-    if change == DOCUMENT:
-        return document(program, wanted.path, start, wanted.words)
-    return TRANSFORMATIONS[change](program, wanted.path, start, wanted.seed)
 
 
 class Versions:
@@ -178,9 +180,9 @@ class Versions:
         found: dict[str, str] = self._ask("refusals", path, start, seed)
         return found
 
-    def version(self, wanted: Wanted) -> Version | Refused:
+    def version(self, wanted: Wanted) -> Version | str:
         with self._turn:
-            found: Version | Refused = self._made(wanted)
+            found: Version | str = self._made(wanted)
             return found
 
     def close(self) -> None:
