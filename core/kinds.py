@@ -26,13 +26,11 @@ class Measure:
     name: str  # as it is stored and printed, e.g. `rtc`
     title: str  # for a column or a label
     tip: str  # one sentence: what it says
-    # `lowest`, `highest`: what an item's value can be
-    lowest: float = 0.0
-    highest: float = 1.0
+    lowest: float = 0.0  # that an item's value can be; the highest is 1
     higher_is_better: bool | None = True  # None where neither is better
     count: bool = False  # a number of things, shown as it is, never averaged
     continuous: bool = False  # a likeness, say, and no share of outcomes: how its mean is bounded (docs/statistics.md)
-    # the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them
+    # the two measures, from 0 to 1, whose difference this is; its interval comes from both of them
     less: tuple[str, str] | None = None
     # the least value that counts as solved where halfway between worst and best says nothing
     solved: float | None = None
@@ -44,7 +42,7 @@ class Measure:
 
     def goodness(self, value: float) -> float:
         """Return where a value stands between the worst, 0, and the best, 1."""
-        share = (value - self.lowest) / (self.highest - self.lowest)
+        share = (value - self.lowest) / (1.0 - self.lowest)
         return 1.0 - share if self.higher_is_better is False else share
 
     def correctness(self, value: float) -> float | None:

@@ -147,7 +147,7 @@ def short(name: str) -> str:
 
 def axis_of(about: Metric) -> fig.Axis:
     """Return the axis of a metric's values: from 0, or from its lowest value where that is below 0."""
-    return fig.Axis(about.short, min(0.0, about.lowest), about.highest, "up")
+    return fig.Axis(about.short, min(0.0, about.lowest), 1.0, "up")
 
 
 def p_text(value: float | None) -> str:
@@ -178,7 +178,7 @@ def shapes(judged: Judged, choice: fig.Choice) -> fig.Table:
         mask = judged.known(name)
         found, about = stats.shape(values[mask]), metric(name)
         places = np.flatnonzero(mask)[np.argsort(values[mask], kind="stable")]
-        cells = (about.short, f"{about.lowest:g} to {about.highest:g}", *astuple(found), int(mask.sum()))
+        cells = (about.short, f"{about.lowest:g} to 1", *astuple(found), int(mask.sum()))
         rows.append(fig.Row(cells, links=judged.ordered(places[::-1])))
     return fig.Table(
         fig.Head("shape", "Bounds and distribution", "Shape"),

@@ -75,9 +75,7 @@ class Changes:
         if len(every) < 2 and form in ("relative", "ratio"):
             return Estimate(every[0], None, None, 1)  # on a scale without ends one item bounds nothing
         # A relative change has no bounds of its own: a score of 0.01 may grow a hundredfold.
-        lowest = -1.0 if form in ("difference", "symmetric") else min(-1.0, *every)
-        bounds = interval(every, lowest, max(1.0, *every), level=level, continuous=self.continuous)
-        return Estimate(*bounds, len(every))
+        return Estimate(*interval(every, -1.0, level=level, continuous=self.continuous), len(every))
 
     @property
     def p(self) -> float | None:

@@ -182,9 +182,8 @@ def ranked(
         one, two = rows[first][0], rows[second][0]
         unlike = sum(abs(one[key].get("shown", 1.0) - two[key].get("shown", 1.0)) > UNLIKE for key in common)
         if order.index(first) < order.index(second) and unlike <= MOST_UNLIKE * len(common):
-            scale = measure.lowest, measure.highest
             continuous, other = measure.continuous, values[second]
-            _, low, high = interval(values[first], *scale, against=other, level=level, continuous=continuous)
+            _, low, high = interval(values[first], measure.lowest, against=other, level=level, continuous=continuous)
             if low > 0 or high < 0:
                 better.add((first, second))
     ranks = []
@@ -192,7 +191,7 @@ def ranked(
         above = sum((other, name) in better for other in order)
         below = sum((name, other) in better for other in order)
         alone = 1 - (1 - LEVEL) / len(order)
-        bounds = interval(values[name], measure.lowest, measure.highest, level=alone, continuous=measure.continuous)
+        bounds = interval(values[name], measure.lowest, level=alone, continuous=measure.continuous)
         alike = [
             at
             for at, other in enumerate(order)
@@ -224,7 +223,7 @@ def _crossed(
         note=note or "A row describes, a column writes; intervals are each cell's own.",
         rows=fig.Categories("describes", names),
         columns=fig.Categories("writes", names),
-        scale=fig.Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
+        scale=fig.Axis(measure.title, measure.lowest, 1.0, better_of(measure), form_of(measure)),
         cells=tuple(cells),
     )
     for side, name, title in ((0, "describers", "Who describes well"), (1, "writers", "Who writes well")):

@@ -124,7 +124,7 @@ def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "") -> fig.Histo
         x=fig.Axis(
             f"{measure.title} of {article(kind.noun)}",
             measure.lowest,
-            measure.highest,
+            1.0,
             better_of(measure),
             form_of(measure),
         ),
@@ -218,7 +218,7 @@ def _columns(kind: Kind, shown: Sequence[Measure]) -> list[fig.Column]:
             form_of(each),
             better_of(each),
             each.tip,
-            bar=each.name == kind.headline and (each.lowest, each.highest) == (0, 1),
+            bar=each.name == kind.headline and each.lowest == 0,
         )
         for each in shown
     ]
@@ -263,7 +263,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str) -> fig.Histogram:
         fig.Head("metric", f"{shown.title} against the verdict", "Metrics"),
         note=verdict_words([row.value for row in rows], [row.passed for row in rows]),
         choices=(fig.Choice("metric", "Metric", {name: metric(name).title for name in names}, shown.name),),
-        x=fig.Axis(shown.title, shown.lowest, shown.highest, better_of(shown)),
+        x=fig.Axis(shown.title, shown.lowest, 1.0, better_of(shown)),
         noun="reconstructions",
         values=tuple(
             fig.Observation(

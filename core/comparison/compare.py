@@ -154,7 +154,7 @@ def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, 
         return Difference(0, NOTHING, NOTHING, NOTHING, None)
     measure = task(first[0].task).measure(name)
     before, after = ([item.measures[name] for item in side] for side in (first, second))
-    judged = mean_difference(before, after, measure.lowest, measure.highest, runs=runs, continuous=measure.continuous)
+    judged = mean_difference(before, after, measure.lowest, runs=runs, continuous=measure.continuous)
     bounds = Bounds(interval)
     return Difference(
         len(first),

@@ -207,8 +207,8 @@ def scatter(comparison: Comparison) -> Scatter:
     return Scatter(
         Head(f"compared-{first}-{second}", f"{measure.title} in runs {first} and {second}"),
         note=f"{better} {more} in run {second}, {worse} in run {first}, {len(comparison.pairs) - better - worse} alike",
-        x=Axis(f"{measure.title} in run {first}", measure.lowest, measure.highest, up),
-        y=Axis(f"{measure.title} in run {second}", measure.lowest, measure.highest, up),
+        x=Axis(f"{measure.title} in run {first}", measure.lowest, 1.0, up),
+        y=Axis(f"{measure.title} in run {second}", measure.lowest, 1.0, up),
         points=tuple(
             Point(
                 Estimate(x),

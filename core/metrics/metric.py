@@ -19,8 +19,7 @@ class Metric:
     title: str  # where there is room; `short` is for the head of a column
     short: str
     meaning: str  # what it says, without a subject
-    lowest: float = 0.0
-    highest: float = 1.0
+    lowest: float = 0.0  # that it can be; the highest is 1
     higher_is_better: bool | None = True  # None where neither is better
     yes_or_no: bool = False  # it is 0 or 1
     counts: bool = False  # it is a share of outcomes, each 0 or 1

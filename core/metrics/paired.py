@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
@@ -218,27 +218,25 @@ def mean_difference(
     first: Sequence[float],
     second: Sequence[float],
     lowest: float = 0.0,
-    highest: float = 1.0,
     *,
     runs: int = 2,
     continuous: bool = False,
 ) -> MeanDifference:
-    """Judge the mean of second - first, one number an item on a scale, as one of all pairs of `runs`.
+    """Judge the mean of second - first, one number an item from `lowest` to 1, as one of all pairs of `runs`.
 
     A difference d that is smaller than what the items detect needs n (detectable / d)^2 of them; d ranges over the
     interval at the level `RANGE`. Raises ValueError when empty or of unequal lengths.
     """
     level, size = joint_level(runs), len(first)
-    value, low, high = interval(second, lowest, highest, against=first, level=level, continuous=continuous)
-    seen = min(highest - lowest, detectable(low, high, level, size))
-    p = min(1.0, p_value(second, lowest, highest, against=first, continuous=continuous) * math.comb(runs, 2))
-    found = MeanDifference(value, low, high, p, seen, None)
-    if found.decided:
-        return found
-    _, near, far = interval(second, lowest, highest, against=first, level=RANGE, continuous=continuous)
+    value, low, high = interval(second, lowest, against=first, level=level, continuous=continuous)
+    seen = min(1.0 - lowest, detectable(low, high, level, size))
+    p = min(1.0, p_value(second, lowest, against=first, continuous=continuous) * math.comb(runs, 2))
+    if low > 0 or high < 0:
+        return MeanDifference(value, low, high, p, seen, None)
+    _, near, far = interval(second, lowest, against=first, level=RANGE, continuous=continuous)
     least = _items(size, seen, max(abs(near), abs(far)))
     most = None if near <= 0 <= far else _items(size, seen, min(abs(near), abs(far)))
-    return replace(found, further=(least, most))
+    return MeanDifference(value, low, high, p, seen, (least, most))
 
 
 def _items(size: int, seen: float, difference: float) -> int:

@@ -35,7 +35,6 @@ FARTHEST = 1.5
 def interval(
     values: Sequence[float],
     lowest: float = 0.0,
-    highest: float = 1.0,
     *,
     against: Sequence[float] | None = None,
     level: float = LEVEL,
@@ -44,7 +43,7 @@ def interval(
 ) -> tuple[float, float, float]:
     """Return the mean of `values` and the bounds of its interval.
 
-    `values` holds one number an item, each between `lowest` and `highest`. `against` holds another one for each item,
+    `values` holds one number an item, each from `lowest` to 1. `against` holds another one for each item,
     on the same scale: then it is the mean of the differences that is bounded (lift: scores against baselines).
 
     Items count as drawn one by one. With `clusters`, one an item (its file), items of one cluster count as drawn
@@ -52,21 +51,20 @@ def interval(
     outcomes: where they can lie on both sides of 0 a gain or loss that was not seen then counts as large as the largest
     deviation that was, not as whole. Raises ValueError when empty or of unequal lengths.
     """
-    data = _Data(values, lowest, highest, against, clusters, continuous)
+    data = _Data(values, lowest, against, clusters, continuous)
     return data.mean, *data.bounds(level)
 
 
 def p_value(
     values: Sequence[float],
     lowest: float = 0.0,
-    highest: float = 1.0,
     *,
     mean: float = 0.0,
     against: Sequence[float] | None = None,
     continuous: bool = False,
 ) -> float:
     """Return the two-sided p of a mean (of differences) of `mean`: `interval` at the level 1 - p just reaches it."""
-    return _Data(values, lowest, highest, against, None, continuous).p(mean)
+    return _Data(values, lowest, against, None, continuous).p(mean)
 
 
 def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
@@ -199,7 +197,6 @@ class _Data:
         self,
         values: Sequence[float],
         lowest: float,
-        highest: float,
         against: Sequence[float] | None,
         clusters: Sequence[Hashable] | None,
         continuous: bool,
@@ -208,7 +205,7 @@ class _Data:
             raise ValueError("an interval needs at least one value")
         columns = [np.asarray(each, dtype=np.float64) for each in (values, against) if each is not None]
         lowest = min(lowest, *(float(side.min()) for side in columns))
-        self._range = max(highest, *(float(side.max()) for side in columns)) - lowest
+        self._range = max(1.0, *(float(side.max()) for side in columns)) - lowest
         self._zero = lowest if against is None else 0.0
         exact = list(values) if against is None else [a - b for a, b in zip(values, against, strict=True)]
         self.mean = math.fsum(exact) / len(exact)

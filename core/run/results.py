@@ -27,7 +27,6 @@ def open_reader(path: Path) -> Reader:
 def interval(
     values: Sequence[float],
     lowest: float = 0.0,
-    highest: float = 1.0,
     *,
     against: Sequence[float] | None = None,
     continuous: bool = False,
@@ -35,4 +34,4 @@ def interval(
     """Return `core.metrics.statistics.interval`, which loads numpy: not before a score is to be bounded anew."""
     from rtc_inspector.core.metrics import statistics
 
-    return statistics.interval(values, lowest, highest, against=against, continuous=continuous)
+    return statistics.interval(values, lowest, against=against, continuous=continuous)

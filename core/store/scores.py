@@ -58,17 +58,15 @@ class Bounds:
     def __init__(self, interval: Interval | None) -> None:
         # Without an interval every score has a mean only.
         self._interval = interval
-        self._known: dict[tuple[float, float, bool, frozenset[tuple[Parts, int]]], Estimate] = {}
+        self._known: dict[tuple[float, bool, frozenset[tuple[Parts, int]]], Estimate] = {}
 
     @property
     def any(self) -> bool:
         return self._interval is not None
 
-    def score(
-        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, continuous: bool = False
-    ) -> Estimate:
+    def score(self, values: Sequence[float], lowest: float = 0.0, *, continuous: bool = False) -> Estimate:
         parts = [(value,) for value in values]
-        return self._score(parts, Counter(parts), (lowest, highest, continuous))
+        return self._score(parts, Counter(parts), (lowest, continuous))
 
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Estimate]:
         rows = list(items)
@@ -97,7 +95,7 @@ class Bounds:
             points.append(RunningPoint(end, items[end - 1][0], scores))
         return points
 
-    def _score(self, values: Sequence[Parts], counted: Counter[Parts], scale: tuple[float, float, bool]) -> Estimate:
+    def _score(self, values: Sequence[Parts], counted: Counter[Parts], scale: tuple[float, bool]) -> Estimate:
         if not values:
             return NOTHING
         if self._interval is None:
@@ -110,9 +108,9 @@ class Bounds:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             against = [each[1] for each in values if len(each) > 1]
-            lowest, highest, continuous = scale
+            lowest, continuous = scale
             first = [each[0] for each in values]
-            bounds = self._interval(first, lowest, highest, against=against or None, continuous=continuous)
+            bounds = self._interval(first, lowest, against=against or None, continuous=continuous)
             # Where both sides are alike, their difference may come to -2e-17.
             mean, low, high = (each if abs(each) > 1e-12 else 0.0 for each in bounds)
             self._known[key] = Estimate(mean, low, high, len(values))
@@ -124,9 +122,9 @@ def _parts(measure: Measure, row: Mapping[str, float]) -> Parts:
     return (row[measure.name],) if measure.less is None else (row[measure.less[0]], row[measure.less[1]])
 
 
-def _scale(measure: Measure) -> tuple[float, float, bool]:
-    """Return between which ends the parts lie, and whether they are continuous."""
-    return (measure.lowest if measure.less is None else 0.0), measure.highest, measure.continuous
+def _scale(measure: Measure) -> tuple[float, bool]:
+    """Return the lowest that the parts can be, and whether they are continuous."""
+    return (measure.lowest if measure.less is None else 0.0), measure.continuous
 
 
 def thinned(total: int, most: int) -> list[int]:

@@ -32,7 +32,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 def chain(monkeypatch: pytest.MonkeyPatch) -> Kind:
     """A method whose headline is better when it is less, in place of synthesis."""
     measures = (
-        Measure("rtc", "drop", "What was lost", highest=1.0, higher_is_better=False),
+        Measure("rtc", "drop", "What was lost", higher_is_better=False),
         Measure("lift", "change", "Of the drop", lowest=-1.0, higher_is_better=None),
     )
     kind = replace(task("synthesis"), noun="problem", measures=measures, headline="rtc")

@@ -207,8 +207,8 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     headline = kind.measure(kind.headline)
     values = [item.headline or 0.0 for item in counted]
     # The mean with the interval that speaks for other files like these.
-    scale, continuous = (headline.lowest, headline.highest), headline.continuous
-    other = Estimate(*interval(values, *scale, clusters=paths, continuous=continuous)) if filed else None
+    lowest, continuous = headline.lowest, headline.continuous
+    other = Estimate(*interval(values, lowest, clusters=paths, continuous=continuous)) if filed else None
     return template("report.html.jinja").render(
         run=run,
         noun=kind.noun,
