@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rtc_inspector.core.generation import Extraction, ModelInfo
-from rtc_inspector.core.store.rows import ItemRow, Row, RunRow, SampleRow, VerdictRow
-from rtc_inspector.core.store.scores import RunFigures
+from rtc_inspector.core.store.rows import ItemRow, Row, RunFigures, RunRow, SampleRow, VerdictRow
 from rtc_inspector.core.types import Outcome, Span, Suite, TestResult, plain
 
 T = TypeVar("T")
@@ -66,9 +65,8 @@ def frozen(kind: type[T], row: Row, **given: Any) -> T:
     return kind(**{name: row[name] for name in names if name not in given}, **given)
 
 
-def read_run(row: Row, status: str, figures: RunFigures | RunRow) -> RunRow:
+def read_run(row: Row, status: str, figures: RunFigures) -> RunRow:
     """Return a run joined with its project, with what was counted and scored."""
-    counted = ("items_admitted", "items_dropped", "items_complete", "samples", "scores", "near_limit", "answers")
     return frozen(
         RunRow,
         row,
@@ -78,7 +76,7 @@ def read_run(row: Row, status: str, figures: RunFigures | RunRow) -> RunRow:
         model_json=row["models"],
         problems=tuple(json.loads(row["problems"])),
         suite_json=row["suite"],
-        **plain(figures, *counted),
+        **plain(figures, *RunFigures.__slots__),
     )
 
 

@@ -30,6 +30,7 @@ from rtc_inspector.core.store.rows import (
     PaceRow,
     ReconstructionRow,
     Row,
+    RunFigures,
     RunningPoint,
     RunRow,
     SampleRow,
@@ -38,7 +39,7 @@ from rtc_inspector.core.store.rows import (
     Tree,
     in_trace_order,
 )
-from rtc_inspector.core.store.scores import Bounds, RunFigures
+from rtc_inspector.core.store.scores import Bounds, read_figures
 from rtc_inspector.core.taxonomy import Taxonomy, parse_taxonomy
 from rtc_inspector.core.types import Estimate, TestResult
 
@@ -332,7 +333,7 @@ class Reader:
         """Return the figures remembered or kept with the run, or make them anew where something was stored since."""
         found = self._known_figures.get(run["id"])
         if found is None and run["standing"]:
-            found = RunFigures.from_json(run["standing"])
+            found = read_figures(run["standing"])
         # Figures may have been kept by a process that opened the database without intervals.
         if found is None or found.changes != run["changes"] or (self._bounds.any and not found.bounded):
             measures = self._values(ITEM_MEASURES, run["id"])
@@ -364,10 +365,8 @@ class Reader:
         # Its process was killed: nobody was left to write another status.
         if status == "running" and not is_claimed(self.path, row["id"]):
             status = "interrupted"
-        if at_hand is not None and at_hand.id == row["id"]:
-            row = {**row, "changes": at_hand.changes}
-            return coding.read_run(row, status, at_hand)
-        return coding.read_run(row, status, self._figures(row))
+        figures = at_hand if at_hand is not None and at_hand.id == row["id"] else self._figures(row)
+        return coding.read_run(row, status, figures)
 
     def _one(self, kind: str, sql: str, key: int | str) -> Row:
         rows = self._rows(sql, key)

@@ -88,7 +88,25 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRow:
+class RunFigures:
+    """The figures that a run's items come to."""
+
+    changes: int  # grows with everything stored for the run; another count makes these stale
+    items_admitted: int
+    items_dropped: int
+    items_complete: int
+    samples: int  # of the run's own trips, without what a person wrote and what came of it
+    scores: Mapping[str, Estimate] = field(hash=False)  # the mean of each measure over the run's items, by its name
+    near_limit: int  # verdicts that took more than half of their time, or ran out of it below twice that
+    answers: Answers  # how what models answered could be read
+
+    @property
+    def bounded(self) -> bool:
+        return all(score.value is None or score.low is not None for score in self.scores.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow(RunFigures):
     """One run as the run list and the status line show it."""
 
     id: int
@@ -106,11 +124,6 @@ class RunRow:
     started_at: str
     ended_at: str | None
     regions_wanted: int
-    items_admitted: int
-    items_dropped: int
-    items_complete: int
-    samples: int  # of the run's own trips, without what a person wrote and what came of it
-    scores: Mapping[str, Estimate] = field(hash=False)  # the mean of each measure over the run's items, by its name
     config_json: str
     model_json: str  # `{"forward": ModelInfo, "backward": ModelInfo}`
     name: str
@@ -122,11 +135,8 @@ class RunRow:
     suite_json: str = "{}"
     image_digest: str = ""
     fingerprint: str = ""
-    changes: int = 0  # grows with everything stored for the run
     # how many items, dropped ones too, the project has to draw from; None where nobody knows
     available: int | None = None
-    near_limit: int = 0
-    answers: Answers = field(default_factory=lambda: Answers())
 
     @property
     def left(self) -> int | None:

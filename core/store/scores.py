@@ -5,12 +5,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
 
 from rtc_inspector.core.kinds import Kind, Measure
 from rtc_inspector.core.settings.setting import read_back
-from rtc_inspector.core.store.rows import NOTHING, Answers, Interval, RunningPoint
+from rtc_inspector.core.store.rows import NOTHING, Interval, RunFigures, RunningPoint
 from rtc_inspector.core.types import Estimate
 
 FORMAT = 7
@@ -20,33 +18,15 @@ _REMEMBERED = 4096
 Parts = tuple[float, ...]  # one item's value, or two of which the second is subtracted from the first
 
 
-@dataclass(frozen=True, slots=True)
-class RunFigures:
-    """The figures that a run's items come to."""
+def figures_text(figures: RunFigures) -> str:
+    """Return JSON to keep with a finished run, so that a list of runs need not look at their samples."""
+    return json.dumps(dataclasses.asdict(figures) | {"format": FORMAT})
 
-    changes: int  # the run's count of changes when this was asked; another count makes it stale
-    items_admitted: int
-    items_dropped: int
-    items_complete: int
-    samples: int
-    scores: Mapping[str, Estimate]  # the mean of each averaged measure, by its name
-    near_limit: int  # verdicts that took more than half of their time, or ran out of it below twice that
-    answers: Answers  # how what models answered could be read
-    format: int = FORMAT  # see `FORMAT`
 
-    def to_json(self) -> str:
-        """Return JSON to keep with a finished run, so that a list of runs need not look at their samples."""
-        return json.dumps(dataclasses.asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self | None:
-        """Read back what `to_json` wrote; None where it was written in another format."""
-        data = json.loads(text)
-        return read_back(cls, data) if data.get("format") == FORMAT else None
-
-    @property
-    def bounded(self) -> bool:
-        return all(score.value is None or score.low is not None for score in self.scores.values())
+def read_figures(text: str) -> RunFigures | None:
+    """Read back what `figures_text` wrote; None where it was written in another format."""
+    data = json.loads(text)
+    return read_back(RunFigures, data) if data.get("format") == FORMAT else None
 
 
 class Bounds:

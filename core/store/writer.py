@@ -24,6 +24,7 @@ from rtc_inspector.core.store import coding
 from rtc_inspector.core.store.files import BUSY_SECONDS, Claim, canonical, explained, open_writable, require_in_place
 from rtc_inspector.core.store.reader import Reader, unknown_run
 from rtc_inspector.core.store.rows import Interval, Row, Tree
+from rtc_inspector.core.store.scores import figures_text
 from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import Form, Item, LabelKind, Suite, Verdict, plain
 
@@ -138,7 +139,7 @@ class Store:
 
     def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
         ended = {"status": status, "ended_at": coding.now(), "problems": json.dumps(list(problems))}
-        self._update_run(run_id, ended | {"standing": self.reader.figures(run_id).to_json()})
+        self._update_run(run_id, ended | {"standing": figures_text(self.reader.figures(run_id))})
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
