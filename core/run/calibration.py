@@ -10,12 +10,14 @@ from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.models.answers import answer_of
 from rtc_inspector.core.models.client import LocalModel
-from rtc_inspector.core.models.extraction import extract_code, extract_description
+from rtc_inspector.core.models.extraction import extract_description
 from rtc_inspector.core.models.gguf import read_header
-from rtc_inspector.core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from rtc_inspector.core.models.prompts import UNINFORMATIVE
 from rtc_inspector.core.models.styles import Calibration, StyleScore, calibration_key, possible_styles
-from rtc_inspector.core.settings import ModelSettings, OracleSettings
+from rtc_inspector.core.settings import ModelSettings, OracleSettings, RunSettings
 from rtc_inspector.core.trips.judged import Judged, open_judged, selected_item
+from rtc_inspector.core.trips.roundtrip import InFile
+from rtc_inspector.core.trips.synthesis import SynthesisTrip
 from rtc_inspector.core.types import Item, Notify, Outcome, Report, Span
 from rtc_inspector.resources import path as resource
 
@@ -41,6 +43,7 @@ def calibrate(
     with ExitStack() as stack:
         oracle = replace(oracle, language="")  # the folder tells
         judged = open_judged(stack, resource(language.calibration), oracle, notify, report, python_only=False)
+        trip = SynthesisTrip(judged, RunSettings(), notify, ())
         functions = list(_functions(judged))
         scores = []
         for style in styles or possible_styles(header):
@@ -48,7 +51,7 @@ def calibrate(
             told = replace(settings, prompt_style=style)
             with closing(LocalModel(path, told, poll=lambda: report("loading the model", 0, 1))) as model:
                 on_model(model)
-                scores.append(_score(style, model, functions, judged, report))
+                scores.append(_score(style, model, functions, trip, report))
                 sha256 = model.info.sha256
     return Calibration(calibration_key(sha256, language), tuple(scores))
 
@@ -65,33 +68,24 @@ def _functions(judged: Judged) -> Iterator[Item]:
                 yield selected_item(judged, source.path, body)
 
 
-def _score(style: str, model: LocalModel, functions: Sequence[Item], judged: Judged, report: Report) -> StyleScore:
+def _score(style: str, model: LocalModel, functions: Sequence[Item], trip: InFile, report: Report) -> StyleScore:
     """Describe every function, write each from its description and from none, and count the passes."""
-    info, fits, layout = model.info, Window(model, CODE_TOKENS), model.info.prompt_layout
-
-    def forward(item: Item) -> Prompt:
-        text, language = judged.files[item.path].text, language_for(item.path)
-        return forward_prompt(text, item.span, fits, info.prompt_style, layout, language=language)
-
-    def backward(item: Item, description: str) -> Prompt:
-        text, language = judged.files[item.path].text, language_for(item.path)
-        return backward_prompt(text, item.span, description, fits, info.backward_style, layout, language=language)
-
-    asked = [forward(each) for each in functions]
+    fits = Window(model, CODE_TOKENS)
+    asked = [trip.forward_prompt(each, model.info, fits) for each in functions]
     described = _draw(model, asked, DESCRIPTION_TOKENS)
     answers = [answer_of(each, prompt) for each, prompt in zip(described, asked, strict=True)]
     descriptions = [extract_description(answer.text).text for answer in answers]
     pairs = [(each, words) for each, words in zip(functions, descriptions, strict=True)]
     # Beside the descriptions the baseline: a style that lets a model guess without words would look good for nothing.
     pairs += [(each, UNINFORMATIVE) for each in functions]
-    prompts = [backward(each, words) for each, words in pairs]
+    prompts = [trip.backward_prompt(each, words, model.info, fits) for each, words in pairs]
     written = _draw(model, prompts, CODE_TOKENS)
     passes: list[bool] = []
     for (item, _), prompt, generation in zip(pairs, prompts, written, strict=True):
         report(f"judging {style}", len(passes), len(pairs))
         answer = answer_of(generation, prompt)
-        code = extract_code(answer.text, item, judged.files[item.path].text, answer.prompt.prefill)
-        passes.append(judged.judge(item, code.text).outcome is Outcome.PASS)
+        code = trip.read_code(item, answer.text, answer.prompt)
+        passes.append(trip.judged.judge(item, code.text).outcome is Outcome.PASS)
     count = len(functions)
     own = [*described, *written[:count]]
     tokens = sum(answer.prompt_tokens + answer.completion_tokens for answer in own)
