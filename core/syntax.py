@@ -7,6 +7,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from types import CodeType
+from typing import TypeGuard
 
 from rtc_inspector.core.types import Span
 
@@ -47,8 +48,13 @@ def first_line_of(node: ast.stmt | ast.excepthandler) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of a compound statement, in the order of the text."""
+def is_bare_text(node: ast.AST) -> TypeGuard[ast.Expr]:
+    """Return whether a statement is a string and nothing else, as a docstring is."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def blocks_of(statement: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a compound statement or a module, in the order of the text."""
     for name in ("body", "handlers", "orelse", "finalbody", "cases"):
         part = getattr(statement, name, None)
         if isinstance(part, list) and part:

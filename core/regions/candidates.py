@@ -23,7 +23,7 @@ from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.regions.coverage import StatementMap, cover, map_statements
 from rtc_inspector.core.settings import RegionSettings
-from rtc_inspector.core.syntax import AnyFunction, Lines, parsed
+from rtc_inspector.core.syntax import AnyFunction, Lines, blocks_of, is_bare_text, parsed
 from rtc_inspector.core.types import CoverageMap, Region, Report, SourceFile, Span
 from rtc_inspector.core.waiting import in_thread
 
@@ -32,7 +32,6 @@ _SEMICOLON = re.compile(_BLANK.pattern + ";")
 # Lines without code; `.` stops at \n only, so lines come without their end.
 _BARE = re.compile(r"[ \t\f]*(?:#.*)?")
 _BARE_IN_BRACES = re.compile(r"[ \t\f]*(?:(?://|/\*|\*(?:[ \t/]|$)).*)?")
-_CLAUSES = ("body", "cases", "handlers", "orelse", "finalbody")
 
 
 def enumerate_candidates(file: SourceFile, settings: RegionSettings) -> list[Region]:
@@ -265,12 +264,9 @@ def _python_blocks(text: str) -> tuple[Block, ...] | None:
         return Span(start, semicolon.end() if semicolon else end)
 
     def enter(owner: ast.AST) -> None:
-        for name in _CLAUSES:
-            parts = getattr(owner, name, ())
+        for parts in blocks_of(owner):
             for part in parts:
                 enter(part)
-            if not parts or not isinstance(parts[0], ast.stmt):
-                continue
             spans: list[Span] = []
             for each in map(span, parts):
                 if spans and text[spans[-1].end - 1] == ";" and _BLANK.fullmatch(text, spans[-1].end, each.start):
@@ -281,10 +277,8 @@ def _python_blocks(text: str) -> tuple[Block, ...] | None:
             continued = text[:start].rstrip("\r\n").endswith("\\")
             own_line = not text[start : spans[0].start].strip() and not continued
             if owner is tree or (own_line and not text.startswith("elif", spans[0].start)):
-                first = parts[0].value if isinstance(parts[0], ast.Expr) else None
-                documented = isinstance(first, ast.Constant) and isinstance(first.value, str)
                 scope = isinstance(owner, ast.Module | ast.ClassDef | AnyFunction)
-                blocks.append(Block(tuple(spans), documented and scope, owner is not tree))
+                blocks.append(Block(tuple(spans), scope and is_bare_text(parts[0]), owner is not tree))
 
     enter(tree)
     return tuple(blocks)

@@ -14,7 +14,7 @@ from rtc_inspector.core.languages import PYTHON, Language, language_for
 from rtc_inspector.core.languages.trees import statements
 from rtc_inspector.core.settings import RegionSettings
 from rtc_inspector.core.settings.setting import read_back
-from rtc_inspector.core.syntax import AnyFunction, compiled, first_line_of, parse
+from rtc_inspector.core.syntax import AnyFunction, compiled, first_line_of, is_bare_text, parse
 from rtc_inspector.core.types import CoverageMap, Region, SourceFile
 
 
@@ -121,7 +121,7 @@ def map_statements(text: str) -> StatementMap:
         first_line.update(dict.fromkeys(range(first, last + 1), first))
     firsts = Counter(first for first, _ in extents)
     # A string that shares its line with another statement says nothing about whether that one runs.
-    silent = {line for line in _strings(nodes) if firsts[line] == 1}
+    silent = {node.lineno for node in nodes if is_bare_text(node) and firsts[node.lineno] == 1}
     executable = {first_line[line] for line in _code_lines(code) if line in first_line} - silent
     functions = [node for node in nodes if isinstance(node, AnyFunction)]
     bodies = ((node.lineno + 1, node.end_lineno or node.lineno) for node in functions)
@@ -144,12 +144,6 @@ def _code_lines(code: CodeType) -> Iterator[int]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_lines(constant)
-
-
-def _strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
-    for node in nodes:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            yield node.lineno
 
 
 # --------------------------------------------------------------------------- kept for later

@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from rtc_inspector.core.syntax import Lines, parsed
+from rtc_inspector.core.syntax import Lines, is_bare_text, parsed
 
 # --------------------------- names hidden (IdentityChain, Sec. 4), variables made generic
 
@@ -190,11 +190,7 @@ def without_comments(source: str) -> str:
 
 def _drop_texts(lines: list[str | None], block: list[ast.stmt], *, needed: bool) -> None:
     """Drop the statements of a block that are texts and nothing else; `needed`: the block must hold a statement."""
-    texts = [
-        node
-        for node in block
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    ]
+    texts = [node for node in block if is_bare_text(node)]
     for node in texts:
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         before = (lines[first] or "").encode()[: node.col_offset].decode()

@@ -28,7 +28,7 @@ from rtc_inspector.core.source.json_lines import (
     text_of,
     texts_of,
 )
-from rtc_inspector.core.syntax import AnyFunction, Lines, indent_of
+from rtc_inspector.core.syntax import AnyFunction, Lines, indent_of, is_bare_text
 from rtc_inspector.core.types import Problem, Span
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", *TABLES)
@@ -293,7 +293,7 @@ def _defined(source: str, entry: str, name: str) -> AnyFunction:
 def _docstring(function: AnyFunction) -> ast.Expr | None:
     """Return the first bare text of the function; imports may stand before it (HumanEval/115)."""
     for node in function.body:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if is_bare_text(node):
             return node
         if not isinstance(node, ast.Import | ast.ImportFrom):
             break
