@@ -150,8 +150,7 @@ def _pair_cases(comparison: Comparison) -> Iterator[Xml.Element]:
 
 
 def _case(item: ItemRow) -> Xml.Element:
-    lines = f":{item.start_line}-{item.end_line}" if item.has_file else ""
-    return Xml.Element("testcase", {"classname": _plain(item.path), "name": _plain(f"{item.file}{lines}")})
+    return Xml.Element("testcase", {"classname": _plain(item.path), "name": _plain(item.lines)})
 
 
 def _say(case: Xml.Element, what: str, message: str) -> None:
@@ -172,7 +171,7 @@ def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:
     ]
     headline = kind.measure(kind.headline)
     failed = [each for each in items if each.headline is not None and not headline.solves(each.headline)]
-    listed = [(_cell(place(item)), f"{item.headline:.2f}") for item in failed[:SHOWN]]
+    listed = [(_cell(item.lines), f"{item.headline:.2f}") for item in failed[:SHOWN]]
     title = f"{kind.title} of {run.project_name} by {run.models}: {run.status}"
     said = f"{counted(run.items_complete, kind.noun)} complete, {run.items_dropped} dropped."
     more = _table((f"{kind.noun} that fails", headline.title), listed, len(failed))
@@ -182,7 +181,7 @@ def _run_summary(run: RunRow, items: Sequence[ItemRow]) -> str:
 def _comparison_summary(comparison: Comparison) -> str:
     heads = (comparison.place, f"run {comparison.first.id}", f"run {comparison.second.id}", "difference")
     rows = [
-        (_cell(place(a)), number(a.headline), number(b.headline), number(each.difference, "signed"))
+        (_cell(a.lines), number(a.headline), number(b.headline), number(each.difference, "signed"))
         for each in comparison.disagreements
         for a, b in ((each.first, each.second),)
     ]
@@ -193,11 +192,6 @@ def _comparison_summary(comparison: Comparison) -> str:
 
 def _versus(comparison: Comparison) -> str:
     return f"{words.run_words(comparison.first)} and {words.run_words(comparison.second)}"
-
-
-def place(item: ItemRow) -> str:
-    """Return where an item stands, or what it is called."""
-    return f"{item.file}:{item.start_line}-{item.end_line}" if item.has_file else item.key
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], all_: int = 0) -> str:

@@ -158,10 +158,8 @@ def _print(comparison: Comparison) -> None:
     rows = [(each.path, *_differing(each.first, each.second, each.difference), str(each.items)) for each in ordered]
     print_table((place, *runs, "difference", nouns), rows, right=True, rest=place)
     if pairs:
-        rows = [
-            (ci.place(each.first), *_differing(each.first.headline, each.second.headline, each.difference))
-            for each in pairs
-        ]
+        scores = (_differing(each.first.headline, each.second.headline, each.difference) for each in pairs)
+        rows = [(each.first.lines, *figures) for each, figures in zip(pairs, scores, strict=True)]
         print_table(("disagreement", *runs, "difference"), rows, right=True, rest="disagreement")
 
 

@@ -58,10 +58,9 @@ def _print_items(found: list[Item], noun: str) -> None:
     for column in (noun, "characters", "tests", *facets, "admitted"):
         table.add_column(column, justify="right" if column in ("characters", "tests") else "left")
     for item in found:
-        place = f"{item.path}:{item.start_line}-{item.end_line}" if item.has_file else item.key
         known = (item.facets.get(name, "") for name in facets)
         counts = str(len(item.text)), str(len(item.tests))
-        table.add_row(place, *counts, *known, "yes" if item.admitted else item.reason)
+        table.add_row(item.lines, *counts, *known, "yes" if item.admitted else item.reason)
     console = terminal()
     console.print(table)
     console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn {noun}s admitted")

@@ -134,6 +134,21 @@ class Item:
         """Return whether it stands in a file of the user's."""
         return bool(self.path) and self.kind not in WRITTEN and self.form != Form.TEXT
 
+    @property
+    def file(self) -> str:
+        """Return the name of its file in lists: the path, or its key where the user has no such file."""
+        return self.path if self.has_file else self.key
+
+    @property
+    def place(self) -> str:
+        """Return `file:line`, or the key of what stands in no file of the user's."""
+        return f"{self.path}:{self.start_line}" if self.has_file else self.key
+
+    @property
+    def lines(self) -> str:
+        """Return `file:first-last`, or the key of what stands in no file of the user's."""
+        return f"{self.place}-{self.end_line}" if self.has_file else self.key
+
 
 WRITTEN = frozenset({"problem", "cell"})
 """Kinds of items whose files were written for the run, for nobody to read: people know such an item by its key."""

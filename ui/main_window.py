@@ -146,9 +146,8 @@ class MainWindow(QMainWindow):
         themes = theme_menu(self, lambda: self.appearance.choice, self.preferences.choose_theme)
         self.commands.fill(menu, {"Project": self.open_menus.projects, "View": themes})
         menu.aboutToShow.connect(self.open_menus.fill)
-        further = (self.commands["resume"], self.commands["runs"], self.open_menus.databases)
-        more = (*further, self.commands["open-database"])
-        runs.aboutToShow.connect(lambda: self.run_lists.fill(runs, *more))
+        listed = (self.commands["resume"], self.commands["runs"], self.open_menus.databases)
+        runs.aboutToShow.connect(lambda: self.run_lists.fill(runs, *listed, self.commands["open-database"]))
         self.commands["resume"].setEnabled(False)
         offer_menu(self.parts.regions.table, self._for_region)
         offer_menu(self.parts.roundtrip, self._for_sample)
@@ -158,10 +157,9 @@ class MainWindow(QMainWindow):
         item = self.inspection.item
         if item is None:
             return ()
-        place = f"{item.file}:{item.start_line}" if item.has_file else item.file
         return (
             ("Show in the code", self.commands["focus-code"].trigger),
-            ("Copy its place", partial(to_clipboard, place)),
+            ("Copy its place", partial(to_clipboard, item.place)),
             ("Copy its text", partial(to_clipboard, item.text)),
             self.commands["describe"],
             self.commands["labels"],

@@ -223,11 +223,6 @@ class ItemRow(Item):
         return self.span.end
 
     @property
-    def file(self) -> str:
-        """Return the name of its file in lists: the path, or the item's key where the user has no such file."""
-        return self.path if self.has_file else self.key
-
-    @property
     def headline(self) -> float | None:
         return self.measures.get(task(self.task).headline)
 

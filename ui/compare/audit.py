@@ -66,7 +66,6 @@ class AuditPage(QWidget):
             self._empty.say("Nothing to show yet", "Score the samples: that takes some milliseconds for each.")
             self._stack.setCurrentWidget(self._empty)
             return
-        in_words = [isinstance(figure, Table | Sentence) for figure in rest]
-        for view, kind in ((self.drawings, False), (self.tables, True)):
-            view.set_figures([figure for figure, each in zip(rest, in_words, strict=True) if each == kind])
+        for view, in_words in ((self.drawings, False), (self.tables, True)):
+            view.set_figures([each for each in rest if isinstance(each, Table | Sentence) == in_words])
         self._stack.setCurrentWidget(self._body)

@@ -24,7 +24,7 @@ from rtc_inspector.core.comparison.comparison import (
 from rtc_inspector.core.kinds import noun
 from rtc_inspector.core.store.rows import ItemRow, RunRow, SampleRow
 from rtc_inspector.ui.compare import REFERENCE, STEPS
-from rtc_inspector.ui.compare.summary import Summary, place
+from rtc_inspector.ui.compare.summary import Summary
 from rtc_inspector.ui.figures.feed import ExportButton
 from rtc_inspector.ui.panels.pieces import EmptyState
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
@@ -142,9 +142,8 @@ class Traces(QWidget):
         pair, comparison = self.pair, self._comparison
         if pair is None or comparison is None:
             return
-        self.title.setText(
-            f"{place(pair)}: {comparison.title} {pair.first.headline:.2f} against {pair.second.headline:.2f}"
-        )
+        scores = f"{pair.first.headline:.2f} against {pair.second.headline:.2f}"
+        self.title.setText(f"{pair.first.place}: {comparison.title} {scores}")
         self.count.setText(f"{self._at + 1:,} of {len(self._pairs):,}")
         self.previous.setEnabled(self._at > 0)
         self.next.setEnabled(self._at + 1 < len(self._pairs))

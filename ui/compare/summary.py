@@ -33,7 +33,6 @@ from rtc_inspector.ui.style.tables import (
     FRACTION,
     RIGHT,
     WORDS,
-    BarDelegate,
     Cell,
     CellModel,
     Head,
@@ -55,12 +54,6 @@ _COLUMNS: tuple[tuple[str, Callable[[Pair], Any]], ...] = (
     ("Score in the other run minus that in the reference", lambda pair: pair.difference),
     ("The same of the figure beside the score", lambda pair: -9.0 if pair.secondary is None else pair.secondary),
 )  # what each says, and what it sorts by; where that is the same, the place decides
-
-
-def place(pair: Pair) -> str:
-    """Return `file:line`, or the key of what stands in no file of the user's."""
-    item = pair.first
-    return f"{item.path}:{item.start_line}" if item.has_file else item.key
 
 
 class PairModel(ListedRows):
@@ -98,7 +91,7 @@ class PairModel(ListedRows):
     def _arrange(self) -> None:
         self.beginResetModel()
         differing = (pair for pair in self._pairs if self._alike or pair.difference)
-        self.shown = [each for each in differing if has_words(f"{place(each)}\n{each.first.text}", self._words)]
+        self.shown = [each for each in differing if has_words(f"{each.first.place}\n{each.first.text}", self._words)]
         if self._order is not None:
             key = _COLUMNS[self._order[0]][1]
             self.shown.sort(key=lambda pair: (key(pair), pair.first.path, pair.first.start), reverse=self._order[1])
@@ -113,7 +106,7 @@ class PairModel(ListedRows):
         if role == FRACTION and column in (FIRST, SECOND):
             return goodness(pair.first if column == FIRST else pair.second)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{place(pair)}\n{pair.first.text}"
+            return f"{pair.first.place}\n{pair.first.text}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column > PLACE:
             return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and column == DIFFERENCE:  # lift of one item proves nothing
@@ -125,7 +118,7 @@ class PairModel(ListedRows):
 def _text(pair: Pair, column: int) -> str:
     if column == PLACE:
         name = presenter(pair.first).listed(pair.first)
-        return name if name != pair.first.file else place(pair)
+        return name if name != pair.first.file else pair.first.place
     if column == SECONDARY and pair.secondary is None:
         return ""
     values = (None, pair.first.headline, pair.second.headline, pair.difference, pair.secondary)
@@ -213,9 +206,7 @@ class Details(QTabWidget):
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
         self.file_table, _ = sorted_table("Score by file in both runs", self.files)
         self.setting_table = table("Settings that differ")
-        self._bars = BarDelegate(self.file_table)
         view = self.file_table
-        view.setItemDelegate(self._bars)
         view.setTextElideMode(Qt.TextElideMode.ElideLeft)
         view.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         view.doubleClicked.connect(self._open)

@@ -50,8 +50,6 @@ class Cells(QWidget):
         self._figure: Table | Grid | None = None
         self.model = CellModel([])
         self.table, self._sorted = sorted_table("", self.model)
-        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
-        self.table.setItemDelegate(self._bars)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.clicked.connect(self._activate)

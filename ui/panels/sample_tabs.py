@@ -35,7 +35,7 @@ from rtc_inspector.ui.style.controls import (
     split,
     switch,
 )
-from rtc_inspector.ui.style.tables import BarDelegate, Cell, CellModel, EndShown, Head, sorted_table, widths
+from rtc_inspector.ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
 from rtc_inspector.ui.style.theme import SPACE
 
 
@@ -116,8 +116,6 @@ class MetricsPanel(QWidget):
         self.set_kind(FIRST_KIND)
         self.model = CellModel([])
         self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
-        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
-        self.table.setItemDelegate(self._bars)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
         self._legend = label(role="caption", wrap=True)
         copy = copy_menu("Copy the scores", [("As a table", self.model.as_text)])

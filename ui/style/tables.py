@@ -178,6 +178,7 @@ class RowTable(QTableView):
         self.horizontalHeader().setDefaultAlignment(LEFT)
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.text_size = TextSize(self, row)
+        self.bars: BarDelegate | None = None  # kept: the collector of cycles crashed on one that Qt alone knew
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
         super().selectionChanged(selected, deselected)
@@ -196,6 +197,8 @@ def table(name: str, row: int = ROW) -> RowTable:
 def sorted_table(name: str, model: QAbstractTableModel, row: int = ROW) -> tuple[QTableView, QSortFilterProxyModel]:
     """Return a table whose rows stand as the model has them until somebody clicks on a heading, and what sorts it."""
     view = table(name, row)
+    view.bars = BarDelegate(view)
+    view.setItemDelegate(view.bars)
     ordered = QSortFilterProxyModel(view)
     ordered.setSourceModel(model)
     ordered.setSortRole(Qt.ItemDataRole.UserRole)
@@ -229,12 +232,10 @@ class NameShown(QStyledItemDelegate):
 
 def widths(view: QTableView, *pixels: int) -> None:
     """Set column widths for text of the usual size; 0 takes what room is left."""
-    header = view.horizontalHeader()
+    header, mode = view.horizontalHeader(), QHeaderView.ResizeMode
     header.setMinimumSectionSize(grown(view, min(LEAST, *(width for width in pixels if width))))
     for section, width in enumerate(pixels):
-        header.setSectionResizeMode(
-            section, QHeaderView.ResizeMode.Interactive if width else QHeaderView.ResizeMode.Stretch
-        )
+        header.setSectionResizeMode(section, mode.Interactive if width else mode.Stretch)
         if width:
             header.resizeSection(section, grown(view, width))
 

@@ -54,9 +54,8 @@ class Places:
 
     def _regions(self, words: str) -> Iterator[Target]:
         for item in self.regions:
-            title = f"{item.path}:{item.start_line}" if item.has_file else item.key
-            if has_words(f"{title}\n{item.text}", words):
-                yield Target(title, item.kind, partial(self.choose, item.id), item.text.partition("\n")[0])
+            if has_words(f"{item.place}\n{item.text}", words):
+                yield Target(item.place, item.kind, partial(self.choose, item.id), item.text.partition("\n")[0])
 
     def _similar(self, words: str) -> Iterator[Target]:
         from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner
