@@ -343,7 +343,9 @@ class Driver:
 
     def task(self) -> None:
         settle(self.window)
-        fit = [each.value for each in self.window.parts.bar.task._choices if each.usable]
+        box = self.window.parts.bar.task.box
+        every = (box.model().index(row, 0) for row in range(box.count()))
+        fit = [each.data(Qt.ItemDataRole.UserRole) for each in every if each.flags() & Qt.ItemFlag.ItemIsEnabled]
         self.window.parts.bar.task.chosen.emit(self.choose.choice(fit))
 
     def notice(self) -> None:

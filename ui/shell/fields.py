@@ -199,7 +199,6 @@ class ChoiceBox(QWidget):
     def __init__(self, caption: str, *others: str) -> None:
         super().__init__()
         self._others = others
-        self._choices: list[Choice] = []
         self.value = ""  # what is chosen, if anything
         above = label(caption, "caption")
         shrinks = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
@@ -211,13 +210,12 @@ class ChoiceBox(QWidget):
         column(above, self.box, spacing=2, owner=self)
 
     def set_choices(self, choices: Sequence[Choice], value: str) -> None:
-        self._choices = list(choices)
         self.value = value
         self.box.clear()
         model = self.box.model()
         assert isinstance(model, QStandardItemModel)  # that of a combo box which was given no other
         for place, choice in enumerate(choices):
-            self.box.addItem(choice.label)
+            self.box.addItem(choice.label, choice.value)
             self.box.setItemData(place, choice.tip, Qt.ItemDataRole.ToolTipRole)
             model.item(place).setEnabled(choice.usable)
         if self._others:
@@ -230,19 +228,19 @@ class ChoiceBox(QWidget):
         self._show_value()
 
     def _show_value(self) -> None:
-        row = next((row for row, choice in enumerate(self._choices) if choice.value == self.value), -1)
+        row = self.box.findData(self.value)
         self.box.setCurrentIndex(row)
-        self.box.setToolTip(self._choices[row].tip if row >= 0 else "")
+        self.box.setToolTip(self.box.itemData(row, Qt.ItemDataRole.ToolTipRole) or "")
 
     def _picked(self, row: int) -> None:
-        if row < len(self._choices):
-            self.value = self._choices[row].value
-            self.box.setToolTip(self._choices[row].tip)
-            self.chosen.emit(self.value)
+        value = self.box.itemData(row)
+        if value is not None:
+            self.choose(value)
+            self.chosen.emit(value)
         else:
             # An entry that asks for something is no choice: the box shows again what is chosen.
             self._show_value()
-            self.other_asked.emit(self._others[row - len(self._choices) - 1])
+            self.other_asked.emit(self.box.itemText(row))
 
 
 def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: str) -> Path | None:
