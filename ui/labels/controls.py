@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from rtc_inspector.core.store.rows import SampleRow
 from rtc_inspector.core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy
+from rtc_inspector.ui.labels.queue import TELLING, QueueKind
 from rtc_inspector.ui.panels.pieces import Badge
 from rtc_inspector.ui.presenters import describes, sample_name, sign_words, verdict_role, verdict_text
 from rtc_inspector.ui.shell.fields import indent
@@ -182,10 +183,10 @@ class LabelQueueBar(QWidget):
     export_asked = Signal(str)  # its ending
     import_asked = Signal()
 
-    def __init__(self, kinds: Sequence[str]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._kinds, self._before = list(kinds), ""
-        self.kind, self.scope = _choice(kinds, "Which samples to label"), _choice(SCOPES, "Of which runs")
+        self._before = ""
+        self.kind, self.scope = _choice(list(QueueKind), "Which samples to label"), _choice(SCOPES, "Of which runs")
         self.seed = _number("Seed of the random order", "The same seed gives the same order", 84)
         self.most = _number("How many samples", "With the same seed and size every annotator gets the same ones", 72)
         self.most.setSpecialValueText("all")
@@ -205,22 +206,22 @@ class LabelQueueBar(QWidget):
         bar.setContentsMargins(*BAR)
         self.setLayout(bar)
 
-    def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:
-        """Put out of sight while blind what names runs and annotators, and the kinds of queue in `telling`.
+    def set_blind(self, blind: bool) -> None:
+        """Put out of sight while blind what names runs and annotators, and the kinds of queue that tell the verdict.
 
-        Where one of those is chosen, `instead` is meanwhile. It is up to the caller to make another queue.
+        Where one of those is chosen, a random one is meanwhile. It is up to the caller to make another queue.
         """
         for part in (self.agreement, self.files):
             part.setVisible(not blind)
         chosen = self.kind.currentText()
         if blind:
-            self._before, chosen = (chosen, instead) if chosen in telling else ("", chosen)
-        elif self._before and chosen == instead:
+            self._before, chosen = (chosen, QueueKind.RANDOM) if chosen in TELLING else ("", chosen)
+        elif self._before and chosen == QueueKind.RANDOM:
             chosen = self._before
         # The caller makes the next queue: a signal here would make another one first.
         with QSignalBlocker(self.kind):
             self.kind.clear()
-            self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
+            self.kind.addItems([kind for kind in QueueKind if not (blind and kind in TELLING)])
             self.kind.setCurrentText(chosen)
 
     def _files(self) -> MenuButton:

@@ -28,7 +28,7 @@ from rtc_inspector.core.types import LabelKind, SourceFile, TestResult
 from rtc_inspector.ui.background.gateway import Scribe
 from rtc_inspector.ui.labels.controls import SCOPES, LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
-from rtc_inspector.ui.labels.queue import TELLING, Asked, LabelQueue, LabelRequest, QueueKind, Stock, make_queue
+from rtc_inspector.ui.labels.queue import Asked, LabelQueue, LabelRequest, QueueKind, Stock, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText
@@ -269,7 +269,7 @@ class Labelling(QObject):
         self._say()
 
     def _set_blind(self, blind: bool) -> None:
-        self._bar.set_blind(blind, TELLING, QueueKind.RANDOM)
+        self._bar.set_blind(blind)
         self.rebuild()
 
 

@@ -16,7 +16,6 @@ from rtc_inspector.ui.background.gateway import Gateway
 from rtc_inspector.ui.code.view import CodeView
 from rtc_inspector.ui.labels.controls import LabelQueueBar
 from rtc_inspector.ui.labels.panel import LabelsPanel
-from rtc_inspector.ui.labels.queue import QueueKind
 from rtc_inspector.ui.panels.roundtrip import RoundTripPanel
 from rtc_inspector.ui.panels.run import Preparing, RunPanel
 from rtc_inspector.ui.panels.sample_tabs import DiffPanel, MetricsPanel, PromptPanel, TestsPanel, WidePanel
@@ -61,7 +60,7 @@ class WindowParts(QWidget):
         self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel(self.notices.warn)
         self.history = HistoryPanel()
         self.preparing = Preparing()
-        self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
+        self.labels, self.queue = LabelsPanel(), LabelQueueBar()
         self.desk = QWidget()
         self.status = StatusLine()
         self.tabs = called(QTabWidget(documentMode=True), "Details of the sample and the run")
@@ -70,18 +69,14 @@ class WindowParts(QWidget):
         self._before_labels: list[int] | None = None
         self._alone = self._large = False
         column(self.queue, self.labels, owner=self.desk)
-        named = (
-            ("Diff", self.diff),
-            ("Tests", self.tests),
-            ("Trace", self.wide),
-            ("Prompt", self.prompt),
-            ("Metrics", self.metrics),
-            ("Labels", self.desk),
-            ("Run", self.run),
-            ("History", self.history),
-        )
-        for title, panel in named:
-            self.tabs.addTab(panel, title)
+        self.tabs.addTab(self.diff, "Diff")
+        self.tabs.addTab(self.tests, "Tests")
+        self.tabs.addTab(self.wide, "Trace")
+        self.tabs.addTab(self.prompt, "Prompt")
+        self.tabs.addTab(self.metrics, "Metrics")
+        self.tabs.addTab(self.desk, "Labels")
+        self.tabs.addTab(self.run, "Run")
+        self.tabs.addTab(self.history, "History")
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
         self._items = regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
