@@ -115,11 +115,8 @@ class DiffView(QWidget):
     def show_edit(self, edit: ShownEdit) -> None:
         if edit != self._shown:
             there = edit.predicted is not None
-            self._shown, self._texts, self._first_line = (
-                edit,
-                (edit.old, edit.new, edit.predicted or ""),
-                edit.first_line,
-            )
+            self._shown, self._first_line = edit, edit.first_line
+            self._texts = edit.old, edit.new, edit.predicted or ""
             lines = EditLines(edit)
             summary = _edit_summary(lines.diff, edit) if there else "not predicted yet"
             self.columns.show_last(there)

@@ -46,8 +46,7 @@ class FigureFeed(QObject):
     def choose(self, name: str, value: str) -> None:
         self._chosen[name] = value
         self._reading.forget()
-        self._stale = True
-        self._ask()
+        self.note(*self._runs)
 
     def _ask(self) -> None:
         if self._stale and self._runs and not self._reading.busy:

@@ -291,10 +291,9 @@ class RegionTable(QWidget):
         fit_columns(self.table.horizontalHeader(), room, FILE, others, grown(self.table, NARROWEST_FILE))
 
     def set_kind(self, kind: Kind) -> None:
-        noun = kind.noun
+        self._noun = noun = kind.noun
         self.regions.set_kind(kind)
         self.table.setAccessibleName(f"{noun}s".capitalize())
-        self._noun = noun
         self._count()
         self.words.setAccessibleName(f"Filter {noun}s by file or code")
         self.states.setAccessibleName(f"Filter {noun}s by state")

@@ -101,9 +101,8 @@ def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     history = in_repository(root)
     languages = shown_languages(root)
     codebase = open_codebase(root, compiled=False, languages=languages, needed=needs_python and not history)
-    if keys := origin_of(
-        codebase.root
-    ).keys:  # in a generated project programs are shown as the problems' file has them
+    # In a generated project programs are shown as the problems' file has them.
+    if keys := origin_of(codebase.root).keys:
         files = (replace(f, text=without_binding(f.text)) if f.path in keys else f for f in codebase.files)
         codebase = replace(codebase, files=tuple(files))
     return codebase, history

@@ -129,10 +129,8 @@ class EndpointDialog(QDialog):
         }
         self.said = label(WORDS, "muted", wrap=True)
         tip = "Ask it one small question of each kind: what comes, what is read from it, how fast it is"
-        self.trial, self.report = (
-            push("Try", tip, self._try),
-            called(QPlainTextEdit(readOnly=True), "What came of the trial"),
-        )
+        self.trial = push("Try", tip, self._try)
+        self.report = called(QPlainTextEdit(readOnly=True), "What came of the trial")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.model.setCurrentText(start.model)
         line = self.model.lineEdit()

@@ -181,9 +181,7 @@ class Guide(QObject):
         kind, n = task(run.task), run.headline.n
         text = f"Over {counted(n, noun(run.task))}: {kind.measure(kind.headline).title} {bounded(run.headline, '')}"
         if kind.difference and kind.difference.less:
-            text += (
-                f", {kind.difference.title} {bounded(run.secondary)}. Where its bounds hold 0, it is not shown that "
-            )
-            text += "descriptions help"
+            text += f", {kind.difference.title} {bounded(run.secondary)}. "
+            text += "Where its bounds hold 0, it is not shown that descriptions help"
         text += ". Bounds say what other draws from this project could have given."
         return Step(self._parts.status, "What it comes to", text)

@@ -109,12 +109,9 @@ class Comparing(RunsPage):
 
     def pieces(self) -> tuple[Work, ...]:
         """Return what makes the page and its parts, a piece at a time."""
-
-        def make_side() -> None:
-            self.page.make_side()
-
-        parts: tuple[Work, ...] = (lambda: self._summary, lambda: self._summary.scatter.plot, lambda: self.page)
-        return *parts, make_side, make_side, lambda: self.page.traces
+        whole: tuple[Work, ...] = (lambda: self._summary, lambda: self._summary.scatter.plot, lambda: self.page)
+        sides: list[Work] = [lambda: self.page.make_side()] * 2
+        return *whole, *sides, lambda: self.page.traces
 
     def compare(self, run_ids: Sequence[int]) -> None:
         self.runs = tuple(run_ids)
