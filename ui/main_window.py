@@ -19,7 +19,7 @@ from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.settings import RunSettings
 from rtc_inspector.ui.background.gateway import Gateway, IdleWork, Scribe
 from rtc_inspector.ui.labels.controls import name_keys
-from rtc_inspector.ui.labels.labelling import LabelFiles, Labelling
+from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import NO_PLACE, NO_PROJECT, RunControl
@@ -38,7 +38,7 @@ from rtc_inspector.ui.style.theme import SPACE
 from rtc_inspector.ui.window.browsing import Browsing
 from rtc_inspector.ui.window.guide import Guide
 from rtc_inspector.ui.window.label_desk import LabelDesk
-from rtc_inspector.ui.window.opening import Dropping, Opening, OpenMenus
+from rtc_inspector.ui.window.opening import Opening, WaysToOpen
 from rtc_inspector.ui.window.pages import Auditing, BigFigures, Comparing, Reporting
 from rtc_inspector.ui.window.preferences import Preferences
 from rtc_inspector.ui.window.searching import Searching
@@ -90,13 +90,12 @@ class MainWindow(QMainWindow):
         self.scribe = Scribe(self.gateway)
         parts = self.parts
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered, self.project)
-        self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar, self.parts.notices)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, self.reporting)
         self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
         self.commands = WindowActions(self)
-        self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
+        self.label_desk = LabelDesk(self, parts, self.labelling, self.inspection, self.scribe, remembered.folder)
         self._name_keys()
         self.preferences = Preferences(
             self, appearance, remembered, self.commands, parts, lambda: self.control.settings.oracle.sandbox
@@ -114,8 +113,7 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         idle = IdleWork(self, (lambda: parts.run.drawings, lambda: parts.run.tables, *self.comparing.pieces()))
         self.opening = Opening(self.inspection, self.project, self.models.search, idle)
-        self.open_menus = OpenMenus(self, remembered, self.open_project, self.open_database)
-        self.dropping = Dropping(self, self.open_project, self.open_database, self._use_model)
+        self.to_open = WaysToOpen(self, remembered, self.open_project, self.open_database, self._use_model)
         self._fill_menus(menu, runs)
         self._offer_commands()
         self._connect()
@@ -144,9 +142,9 @@ class MainWindow(QMainWindow):
 
     def _fill_menus(self, menu: QMenu, runs: QMenu) -> None:
         themes = theme_menu(self, lambda: self.appearance.choice, self.preferences.choose_theme)
-        self.commands.fill(menu, {"Project": self.open_menus.projects, "View": themes})
-        menu.aboutToShow.connect(self.open_menus.fill)
-        listed = (self.commands["resume"], self.commands["runs"], self.open_menus.databases)
+        self.commands.fill(menu, {"Project": self.to_open.projects, "View": themes})
+        menu.aboutToShow.connect(self.to_open.fill)
+        listed = (self.commands["resume"], self.commands["runs"], self.to_open.databases)
         runs.aboutToShow.connect(lambda: self.run_lists.fill(runs, *listed, self.commands["open-database"]))
         self.commands["resume"].setEnabled(False)
         offer_menu(self.parts.regions.table, self._for_region)
@@ -177,7 +175,7 @@ class MainWindow(QMainWindow):
     def _offer_commands(self) -> None:
         parts = self.parts
         for part in (
-            parts, parts.code, self.own_run, self.open_menus, self.run_lists, self.label_desk, self.preferences,
+            parts, parts.code, self.own_run, self.to_open, self.run_lists, self.label_desk, self.preferences,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(
@@ -220,7 +218,7 @@ class MainWindow(QMainWindow):
         bar.search.places = lambda: self.searching.places(self.commands.all())
         bar.run_asked.connect(self.start_run)
         bar.resume_asked.connect(self.commands["resume"].trigger)
-        bar.project.other_asked.connect(self.open_menus.ask_project)
+        bar.project.other_asked.connect(self.to_open.ask_project)
         bar.project.chosen.connect(lambda value: self.open_project(Path(value)))
         self.starting.start_asked.connect(self.start_run)
         # A run of its own on them; the window's settings stay as they are.

@@ -310,11 +310,11 @@ def test_the_annotator_is_remembered(window: MainWindow) -> None:
 def test_labels_go_out_and_come_in_without_doubles(window: MainWindow, case: Filled, tmp_path: Path) -> None:
     begin(window)
     press(Qt.Key.Key_1)
-    window.label_files.export([case.run_id], tmp_path / "labels.json", "json")
+    window.label_desk.export([case.run_id], tmp_path / "labels.json", "json")
     wait_until(lambda: window.parts.notices.problem.text().startswith("1 labelled sample written"))
-    window.label_files.take_in([case.run_id], tmp_path / "labels.json")
+    window.label_desk.take_in([case.run_id], tmp_path / "labels.json")
     wait_until(lambda: window.parts.notices.problem.text() == "0 new labels came in.")
-    window.label_files.export([case.run_id], tmp_path / "nowhere" / "labels.csv", "csv")
+    window.label_desk.export([case.run_id], tmp_path / "nowhere" / "labels.csv", "csv")
     wait_until(lambda: "could not be written" in window.parts.notices.problem.text())
 
 

@@ -345,10 +345,10 @@ def drop(window: MainWindow, data: QMimeData) -> None:
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
     QApplication.sendEvent(window, over)
-    assert over.isAccepted() and Path(data.urls()[0].toLocalFile()).name in window.dropping.hint.text()
-    assert window.dropping.hint.isVisible()
+    assert over.isAccepted() and Path(data.urls()[0].toLocalFile()).name in window.to_open.hint.text()
+    assert window.to_open.hint.isVisible()
     QApplication.sendEvent(window, QDropEvent(QPointF(5, 5), copy, data, left, none))
-    assert not window.dropping.hint.isVisible()
+    assert not window.to_open.hint.isVisible()
 
 
 def test_what_cannot_be_opened_is_refused(empty: MainWindow, tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_what_cannot_be_opened_is_refused(empty: MainWindow, tmp_path: Path) -> 
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
     QApplication.sendEvent(empty, over)
-    assert not over.isAccepted() and not empty.dropping.hint.isVisible()
+    assert not over.isAccepted() and not empty.to_open.hint.isVisible()
 
 
 def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:

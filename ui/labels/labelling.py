@@ -1,29 +1,19 @@
-"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for; and labels as files."""
+"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
 
-from rtc_inspector.core.errors import Bug, UserError
-from rtc_inspector.core.kinds import counted
-from rtc_inspector.core.store.labels import (
-    import_labels,
-    labelling_interface,
-    mode_names,
-    write_label_studio,
-    write_labels_csv,
-    write_labels_jsonl,
-)
+from rtc_inspector.core.errors import Bug
+from rtc_inspector.core.store.labels import mode_names
 from rtc_inspector.core.store.rows import ItemRow, LabelRow, SampleRow
 from rtc_inspector.core.syntax import around
-from rtc_inspector.core.taxonomy import Taxonomy
 from rtc_inspector.core.types import LabelKind, SourceFile, TestResult
 from rtc_inspector.ui.background.gateway import Scribe
 from rtc_inspector.ui.labels.controls import SCOPES, LabelQueueBar
@@ -31,15 +21,10 @@ from rtc_inspector.ui.labels.panel import LabelsPanel
 from rtc_inspector.ui.labels.queue import Asked, LabelQueue, LabelRequest, QueueKind, Stock, make_queue
 from rtc_inspector.ui.reading.inspection import TRACE, Inspection, LookedAt, Rereading
 from rtc_inspector.ui.reading.open_project import OpenProject
-from rtc_inspector.ui.shell.bars import NoticeBar, NoticeText
-from rtc_inspector.ui.shell.fields import ask_where
 from rtc_inspector.ui.shell.remembered import Remembered
 
 if TYPE_CHECKING:
     from rtc_inspector.core.store.reader import Reader
-    from rtc_inspector.core.store.writer import Store
-
-Write = Callable[["Reader", Sequence[int], TextIO], int]
 
 KEPT = 200  # samples kept ready to be shown again
 
@@ -110,10 +95,6 @@ class Labelling(QObject):
             self.rebuild()
         elif self._read != run.changes:
             self._ask()
-
-    @property
-    def taxonomy(self) -> Taxonomy:
-        return self._panel.taxonomy
 
     @property
     def blind(self) -> bool:
@@ -309,79 +290,3 @@ def _around(item: ItemRow, files: Sequence[SourceFile]) -> str:
     text = next((file.text for file in files if file.path == item.path), "")
     there = item.path.endswith(".py") and text[item.start : item.end] == item.text
     return around(text, item.start_line) if there else ""
-
-
-WRITERS: dict[str, tuple[Write, str]] = {
-    "jsonl": (write_labels_jsonl, "label"),
-    "csv": (write_labels_csv, "label"),
-    "json": (write_label_studio, "labelled sample"),
-    "tasks.json": (partial(write_label_studio, unlabelled=True), "sample"),
-}
-"""By what a file's name ends in: the writer, and what it counts."""
-INTERFACE = "xml"
-READ = "Labels (*.json *.jsonl *.csv);;All files (*)"
-
-
-class LabelFiles:
-    """Writes labels to files, and takes in what others wrote."""
-
-    def __init__(
-        self, window: QWidget, labelling: Labelling, inspection: Inspection, scribe: Scribe, notices: NoticeBar
-    ) -> None:
-        self._window, self._labelling = window, labelling
-        self._inspection, self._scribe, self._notices = inspection, scribe, notices
-
-    def ask_export(self, ending: str) -> None:
-        runs = self._labelling.runs()
-        if not runs:
-            return
-        named = f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
-        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{named}.{ending}"
-        kinds = f"Labels (*.{ending.rpartition('.')[2]})"
-        path = ask_where(self._window, "Export labels", proposed, kinds, ending)
-        if path is not None:
-            self.export(runs, path, ending)
-
-    def export(self, runs: Sequence[int], path: Path, ending: str) -> None:
-        work = partial(_write, runs, path, ending, self._labelling.taxonomy)
-        self._inspection.ask("export labels", work, self._notices.say, of_run=False)
-
-    def ask_import(self) -> None:
-        runs = self._labelling.runs()
-        if not runs:
-            return
-        name, _ = QFileDialog.getOpenFileName(self._window, "Import labels", "", READ)
-        if name:
-            self.take_in(runs, Path(name))
-
-    def take_in(self, runs: Sequence[int], path: Path) -> None:
-        database = self._inspection.database
-        if database is not None:
-            self._scribe.write(database, partial(_read, runs, path), self._say_imported, wait=False)
-
-    def _say_imported(self, new: int) -> None:
-        self._notices.say(NoticeText(f"{counted(new, 'new label')} came in."))
-        self._labelling.rebuild()
-
-
-def _write(runs: Sequence[int], path: Path, ending: str, taxonomy: Taxonomy, reader: Reader) -> NoticeText:
-    try:
-        # Line ends are the writer's: CSV ends its lines in a way of its own.
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            if ending == INTERFACE:
-                stream.write(labelling_interface(taxonomy))
-                return NoticeText(f"Written to {path}: paste it into the labelling setup of a Label Studio project.")
-            writer, noun = WRITERS[ending]
-            count = writer(reader, runs, stream)
-    except OSError as error:
-        what = "interface" if ending == INTERFACE else "labels"
-        raise UserError(f"The {what} could not be written: {error}.", "Choose another folder.") from error
-    return NoticeText(f"{counted(count, noun)} written to {path}.")
-
-
-def _read(runs: Sequence[int], path: Path, store: Store) -> int:
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}.", "Choose another file.") from error
-    return import_labels(store, runs, text)

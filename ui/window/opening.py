@@ -23,14 +23,25 @@ from rtc_inspector.ui.style.theme import SPACE
 
 Open = Callable[[Path], object]
 
+DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
+PROJECT_ENDINGS = frozenset({".jsonl", ".json", ".gz", ".ipynb"})
+"""Of files of problems or cells, which stand for a project."""
 
-class OpenMenus:
-    """The two menus of what was opened last, and the dialogs that ask for something else."""
 
-    def __init__(self, window: QWidget, remembered: Remembered, open_project: Open, open_database: Open) -> None:
+class WaysToOpen(QObject):
+    """The two menus of what was opened last, the dialogs that ask for something else, and dropping on the window."""
+
+    def __init__(
+        self, window: QWidget, remembered: Remembered, open_project: Open, open_database: Open, use_model: Open
+    ) -> None:
+        super().__init__(window)
         self._window, self._remembered = window, remembered
-        self._open_project, self._open_database = open_project, open_database
+        self._open_project, self._open_database, self._use_model = open_project, open_database, use_model
         self.projects, self.databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
+        self.hint = called(QLabel(window, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True), role="dropping")
+        self.hint.hide()
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         return {"open-project": self.ask_project, "open-file": self.ask_file, "open-database": self.ask_database}
@@ -55,31 +66,6 @@ class OpenMenus:
     def fill(self) -> None:
         _list_paths(self.projects, self._remembered.projects(), self._open_project)
         _list_paths(self.databases, self._remembered.databases(), self._open_database)
-
-
-def _list_paths(menu: QMenu, paths: Sequence[Path], open_path: Open) -> None:
-    menu.clear()
-    menu.setEnabled(bool(paths))
-    for path in paths:
-        menu.addAction(str(path)).triggered.connect(lambda _=False, path=path: open_path(path))
-
-
-DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
-PROJECT_ENDINGS = frozenset({".jsonl", ".json", ".gz", ".ipynb"})
-"""Of files of problems or cells, which stand for a project."""
-
-
-class Dropping(QObject):
-    """Opens what is dropped on the window, and shows a hint while it is dragged over it."""
-
-    def __init__(self, window: QWidget, open_project: Open, open_database: Open, use_model: Open) -> None:
-        super().__init__(window)
-        self._window = window
-        self._open_project, self._open_database, self._use_model = open_project, open_database, use_model
-        self.hint = called(QLabel(window, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True), role="dropping")
-        self.hint.hide()
-        window.setAcceptDrops(True)
-        window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Follow what is dragged over the window; anything else is refused, and its pointer says so."""
@@ -106,6 +92,13 @@ class Dropping(QObject):
         acts = {"project": self._open_project, "model": self._use_model, "database": self._open_database}
         for path in paths:
             acts[_kind(path)[0]](path)
+
+
+def _list_paths(menu: QMenu, paths: Sequence[Path], open_path: Open) -> None:
+    menu.clear()
+    menu.setEnabled(bool(paths))
+    for path in paths:
+        menu.addAction(str(path)).triggered.connect(lambda _=False, path=path: open_path(path))
 
 
 def _paths(data: QMimeData) -> list[Path]:
