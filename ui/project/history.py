@@ -115,14 +115,23 @@ WIDTHS = {STATE: 30, DAY: 96, AUTHOR: 150, EDITS: 90}
 NOTHING = "No history"
 
 
+FIRST = 300  # commits shown while the others are read
+KEY, LANE = "history", "history"
+
+Read = tuple["CommitList", list[str]]
+
+
 class HistoryPanel(QWidget):
-    """`item_chosen` carries an edit's id; `wanted` when the panel comes into sight."""
+    """Keeps with the project that is open and the run that is shown. `item_chosen` carries an edit's id."""
 
     item_chosen = Signal(int)
-    wanted = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, gateway: Gateway) -> None:
         super().__init__(accessibleName="History")
+        self._gateway = gateway
+        self._root: Path | None = None
+        self._run: RunRow | None = None
+        self._read: tuple[Path, str | None] | None = None
         self._chosen: ItemRow | None = None
         self._note, self._quiet = "", False
         self.commits = CommitModel(self)
@@ -150,21 +159,20 @@ class HistoryPanel(QWidget):
         self.table.activated.connect(self._next_edit)
         self.table.clicked.connect(self._take)
 
-    def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str], note: str) -> None:
-        self._note = note
-        with self._quietly():
-            self.commits.set_commits(commits, texts)
-        self.empty.stand_in(self._bar, self.table, empty=not commits)
-        self._say()
-        self.select(self._chosen)
+    def set_project(self, root: Path | None) -> None:
+        self._read = None
+        if root != self._root or root is None:
+            self._gateway.cancel(KEY)
+            self._root = root
+            self._say_nothing(NOTHING, "" if root else "The project of this run is not on this machine.")
+        self._look()
 
-    def say_nothing(self, heading: str, advice: str) -> None:
-        with self._quietly():
-            self.commits.set_commits((), ())
-        self.empty.say(heading, advice)
-        self.empty.stand_in(self._bar, self.table, empty=True)
-
-    def set_edits(self, edits: Mapping[str, Sequence[ItemRow]]) -> None:
+    def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:
+        edits: dict[str, list[ItemRow]] = {}
+        for item in items:
+            if item.admitted and presenter(item).past and COMMIT in item.origin:
+                edits.setdefault(item.origin[COMMIT], []).append(item)
+        self._run = run if edits else None
         with self._quietly():
             self.commits.set_edits(edits)
         if self.sampled.isEnabled() != bool(edits):
@@ -173,6 +181,7 @@ class HistoryPanel(QWidget):
             self._filter()
         self._say()
         self.select(self._chosen)
+        self._look()
 
     def select(self, item: ItemRow | None) -> None:
         self._chosen = item
@@ -200,7 +209,7 @@ class HistoryPanel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        self.wanted.emit()
+        self._look()
 
     def _filter(self) -> None:
         with self._quietly():
@@ -229,44 +238,11 @@ class HistoryPanel(QWidget):
             at = ids.index(self._chosen.id) + 1 if self._chosen is not None and self._chosen.id in ids else 0
             self.item_chosen.emit(ids[at % len(ids)])
 
-
-FIRST = 300  # commits shown while the others are read
-KEY, LANE = "history", "history"
-
-Read = tuple["CommitList", list[str]]
-
-
-class HistoryFeed(QObject):
-    """Keeps the panel with the project that is open and the run that is shown."""
-
-    def __init__(self, panel: HistoryPanel, gateway: Gateway, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._panel, self._gateway = panel, gateway
-        self._root: Path | None = None
-        self._run: RunRow | None = None
-        self._read: tuple[Path, str | None] | None = None
-        panel.wanted.connect(self._look)
-
-    def set_project(self, root: Path | None) -> None:
-        self._read = None
-        if root != self._root or root is None:
-            self._gateway.cancel(KEY)
-            self._root = root
-            self._panel.say_nothing(NOTHING, "" if root else "The project of this run is not on this machine.")
-        self._look()
-
-    def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:
-        edits: dict[str, list[ItemRow]] = {}
-        for item in items:
-            if item.admitted and presenter(item).past and COMMIT in item.origin:
-                edits.setdefault(item.origin[COMMIT], []).append(item)
-        self._run = run if edits else None
-        self._panel.set_edits(edits)
-        self._look()
+    # ---- what is read
 
     def _look(self) -> None:
         root, run = self._root, self._run
-        if not self._panel.isVisible() or root is None:
+        if not self.isVisible() or root is None:
             return
         # As the run saw it: commits that came since have no edits of it.
         revision = run.revision if run is not None and Path(run.project_root) == root else None
@@ -277,17 +253,28 @@ class HistoryFeed(QObject):
 
     def _ask(self, root: Path, revision: str | None, most: int | None) -> None:
         work = partial(_list, root, revision, most)
-        self._gateway.submit(KEY, work, partial(self._take, root, revision), self._fail, lane=LANE)
+        self._gateway.submit(KEY, work, partial(self._show_read, root, revision), self._fail, lane=LANE)
 
-    def _take(self, root: Path, revision: str | None, read: Read) -> None:
+    def _show_read(self, root: Path, revision: str | None, read: Read) -> None:
         found, texts = read
-        self._panel.set_commits(found.commits, texts, found.note if found.whole else "reading the others…")
+        self._note = found.note if found.whole else "reading the others…"
+        with self._quietly():
+            self.commits.set_commits(found.commits, texts)
+        self.empty.stand_in(self._bar, self.table, empty=not found.commits)
+        self._say()
+        self.select(self._chosen)
         # The first few hundred are there in a moment; a long history takes seconds.
         if not found.whole:
             self._ask(root, revision, None)
 
+    def _say_nothing(self, heading: str, advice: str) -> None:
+        with self._quietly():
+            self.commits.set_commits((), ())
+        self.empty.say(heading, advice)
+        self.empty.stand_in(self._bar, self.table, empty=True)
+
     def _fail(self, error: Exception) -> None:
-        say_in_place(error, self._panel.say_nothing, NOTHING, self._gateway.failed.emit)
+        say_in_place(error, self._say_nothing, NOTHING, self._gateway.failed.emit)
 
 
 def _list(root: Path, revision: str | None, most: int | None) -> Read:

@@ -58,7 +58,7 @@ class WindowParts(QWidget):
         self.diff, self.tests = DiffPanel(), TestsPanel()
         self.wide = WidePanel()
         self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel(self.notices.warn)
-        self.history = HistoryPanel()
+        self.history = HistoryPanel(gateway)
         self.preparing = Preparing()
         self.labels, self.queue = LabelsPanel(), LabelQueueBar()
         self.desk = QWidget()
