@@ -94,7 +94,7 @@ def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     made.set_codebase(codebase)
     made.set_items([item for item in run.items() if item.admitted][:3])
     made.open_file(PATH)
-    made.candidates.set_sampling((RegionSettings(), content_fingerprint(codebase)))
+    made.set_sampling((RegionSettings(), content_fingerprint(codebase)))
     yield made
     made.close()
     assert gateway.close()
@@ -130,7 +130,7 @@ def test_files_that_changed_since_the_run_claim_no_coverage(view: CodeView, run:
 
 def test_a_task_without_regions_offers_no_candidates(view: CodeView) -> None:
     assert view.header.candidates.isVisible()
-    view.candidates.set_sampling(None)
+    view.set_sampling(None)
     assert not view.header.candidates.isVisible()
 
 

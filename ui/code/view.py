@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
@@ -19,7 +19,7 @@ from rtc_inspector.core.store.rows import ItemRow
 from rtc_inspector.core.types import Codebase, CoverageMap, SourceFile, Span
 from rtc_inspector.ui.background.gateway import Gateway, ignore
 from rtc_inspector.ui.code.blocks import Block, OpenFile, PlacedBlocks, SourceText, neighbour, place
-from rtc_inspector.ui.code.editor import CodeEditor, lay_out
+from rtc_inspector.ui.code.editor import CandidateBlock, CodeEditor, lay_out
 from rtc_inspector.ui.code.selecting import ProbeBar, Selecting
 from rtc_inspector.ui.diff.colouring import REST, tokenise
 from rtc_inspector.ui.presenters import COMMIT, MARK, past_name, presenter
@@ -70,7 +70,7 @@ class CodeHeader(QWidget):
         self.failure = button("Next failure", "Next failure", lambda: go(1, True))
         self.previous = button("", "Previous region or edit", lambda: go(-1, False), icon="previous")
         self.next = button("", "Next region or edit", lambda: go(1, False), icon="next")
-        self._offers_candidates, self._has_failure = True, False
+        self._offers_candidates = self._has_failure = False
         buttons = (self.candidates, self.dropped, self.failure, self.previous, self.next)
         margins = SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2
         row(self.title, self.about, *buttons, margins=margins, spacing=SPACE // 2, owner=self, grows=self.title)
@@ -185,43 +185,6 @@ Sampling = tuple[RegionSettings, str]
 """The way in which the run that is shown drew its regions, and the fingerprint of the files it drew from."""
 
 
-class Candidates(QObject):
-    """Follows the header's switch, the open file and the run."""
-
-    def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Callable[[], OpenFile]) -> None:
-        super().__init__(editor)
-        self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
-        self._sampling: Sampling | None = None
-        self.codebase: Codebase | None = None
-        header.offer_candidates(False)
-        header.candidates.toggled.connect(self.refresh)
-
-    def set_sampling(self, sampling: Sampling | None) -> None:
-        if sampling != self._sampling:
-            self._sampling = sampling
-            self._header.offer_candidates(sampling is not None)
-            self.refresh()
-
-    def refresh(self) -> None:
-        file, text, items = self._shown()
-        if file is None or self._sampling is None or self.codebase is None or not self._header.candidates.isChecked():
-            self._gateway.cancel(KEY)
-            self._editor.set_candidates(())
-            self._header.say_candidates("")
-            return
-        work = partial(_consider, file, self._sampling, self.codebase, tuple(items))
-        self._gateway.submit(KEY, work, partial(self._take, text))
-
-    def _take(self, text: SourceText, found: Sequence[Considered] | str) -> None:
-        # Words in place of candidates say why there are none.
-        if isinstance(found, str):
-            self._editor.set_candidates(())
-            self._header.say_candidates(found)
-            return
-        self._editor.set_candidates(lay_out(found, text))
-        self._header.say_candidates(counted(len(found), "candidate"))
-
-
 def _consider(
     file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
 ) -> Sequence[Considered] | str:
@@ -280,11 +243,13 @@ class CodeView(QWidget):
         self.find_bar = FindBar(self.editor)
         self.probe_bar = ProbeBar()
         self.selecting = Selecting(self.editor, self.probe_bar, gateway, self._open_file)
-        self.candidates = Candidates(self.editor, self.header, gateway, self._open_file)
+        self._sampling: Sampling | None = None
+        self._codebase: Codebase | None = None
         column(self.header, self.probe_bar, self.editor, self.find_bar, owner=self, grows=self.editor)
         self.setFocusProxy(self.editor)
         self.editor.region_clicked.connect(self.item_chosen)
         self.header.dropped.toggled.connect(self._place)
+        self.header.candidates.toggled.connect(self._consider)
         self.keys = tuple(
             bind(self.editor, key, partial(self.go, step, failing), words) for words, _, key, step, failing in STEPS
         )
@@ -302,7 +267,7 @@ class CodeView(QWidget):
     def set_codebase(self, codebase: Codebase | None) -> None:
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self._names = origin_of(codebase.root).keys if codebase else {}
-        self.candidates.codebase = codebase
+        self._codebase = codebase
         self._texts = {path: each.text for path, each in self._files.items()} | self.past
         path = self.path
         if path in self._texts and self._texts[path] == self.source.text:
@@ -495,10 +460,37 @@ class CodeView(QWidget):
     def _place(self) -> None:
         placed = self._shown()
         self.editor.set_blocks(placed.blocks)
-        self.candidates.refresh()
+        self._consider()
         items = self._by_path.get(self.path, ())
         path = next((item.key for item in items if not item.has_file), self._names.get(self.path, self.path))
         self.header.show_file(path, placed, sum(not item.admitted for item in items), self._missing())
+
+    # ---- what the run could have drawn
+
+    def set_sampling(self, sampling: Sampling | None) -> None:
+        if sampling != self._sampling:
+            self._sampling = sampling
+            self.header.offer_candidates(sampling is not None)
+            self._consider()
+
+    def _consider(self) -> None:
+        file, text, items = self._open_file()
+        if file is None or self._sampling is None or self._codebase is None or not self.header.candidates.isChecked():
+            self._gateway.cancel(KEY)
+            self._show_candidates((), "")
+            return
+        work = partial(_consider, file, self._sampling, self._codebase, tuple(items))
+        self._gateway.submit(KEY, work, partial(self._take_candidates, text))
+
+    def _take_candidates(self, text: SourceText, found: Sequence[Considered] | str) -> None:
+        if isinstance(found, str):  # why there are none
+            self._show_candidates((), found)
+        else:
+            self._show_candidates(lay_out(found, text), counted(len(found), "candidate"))
+
+    def _show_candidates(self, candidates: Sequence[CandidateBlock], words: str) -> None:
+        self.editor.set_candidates(candidates)
+        self.header.say_candidates(words)
 
 
 def present_path(name: str) -> str:

@@ -21,7 +21,6 @@ from rtc_inspector.ui.background.gateway import Turns, Work
 from rtc_inspector.ui.code.view import Sampling, present_path
 from rtc_inspector.ui.figures.feed import FigureFeed
 from rtc_inspector.ui.presenters import as_known, describes, rebuilt, scored_against
-from rtc_inspector.ui.project.history import HistoryFeed
 from rtc_inspector.ui.project.tree import first_code, listed_files
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Overview, Trace, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
@@ -209,7 +208,6 @@ class Browsing(QObject):
         self._behind = False
         parts.tabs.currentChanged.connect(self._show_tab)
         self.trace = TraceView(inspection, parts, self._turns)
-        self._history = HistoryFeed(parts.history, project.gateway, self)
         inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
@@ -298,8 +296,8 @@ class Browsing(QObject):
             parts.regions.regions.set_flags({})
             parts.tree.set_rows(())
             parts.code.leave_run()
-            parts.code.candidates.set_sampling(None)
-            self._history.set_items((), None)
+            parts.code.set_sampling(None)
+            parts.history.set_items((), None)
             parts.status.show_run(None)
             parts.roundtrip.expect(False)
             self._figures.note()
@@ -311,7 +309,7 @@ class Browsing(QObject):
                 self._project.close()
             self._parts.code.leave_project()
             self._parts.tree.set_files(())
-            self._history.set_project(None)
+            self._parts.history.set_project(None)
 
     def _show_overview(self, overview: Overview) -> None:
         """Show what was read, view by view: all at once would hold the window up."""
@@ -324,7 +322,7 @@ class Browsing(QObject):
             works += [
                 partial(self._show_code, overview),
                 partial(parts.tree.set_rows, overview.files),
-                partial(self._history.set_items, overview.items, overview.run),
+                partial(parts.history.set_items, overview.items, overview.run),
             ]
         if before is None or overview.run != before.run:
             works.append(self._show_run)
@@ -348,7 +346,7 @@ class Browsing(QObject):
     def _show_code(self, overview: Overview) -> None:
         root = Path(overview.run.project_root) if overview.run else Path()
         self._parts.code.set_items(overview.items, root)
-        self._parts.code.candidates.set_sampling(_sampling(overview.run))
+        self._parts.code.set_sampling(_sampling(overview.run))
         self._parts.code.show_some()
 
     def _show_run(self) -> None:
@@ -405,7 +403,7 @@ class Browsing(QObject):
     def _show_texts(self, codebase: Codebase | None) -> None:
         parts, overview = self._parts, self._inspection.overview
         parts.code.set_codebase(codebase)
-        self._history.set_project(self._project.root)
+        parts.history.set_project(self._project.root)
         parts.show_views(codebase is not None or bool(overview and overview.run))
         item = self._inspection.item
         if item is not None:
