@@ -78,7 +78,7 @@ def first_error(text: str, language: Language) -> int | None:
     return int(node.start_point.row) + 1
 
 
-def frozen_lines(text: str, language: Language) -> set[int]:
+def frozen_lines(text: str, language: Language) -> frozenset[int]:
     """Return the lines, from 0, that begin inside a string, whatever else of the text parses."""
     found: set[int] = set()
     waiting = [_parse(text.encode("utf-8", "replace"), language)]
@@ -88,7 +88,7 @@ def frozen_lines(text: str, language: Language) -> set[int]:
             found.update(range(node.start_point.row + 1, node.end_point.row + 1))
         elif node.start_point.row != node.end_point.row:
             waiting += node.children
-    return found
+    return frozenset(found)
 
 
 def _parse(data: bytes, language: Language) -> tree_sitter.Node:

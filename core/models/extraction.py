@@ -13,6 +13,7 @@ import textwrap
 import tokenize
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -613,7 +614,7 @@ def place(text: str, indentation: str, language: Language = PYTHON) -> str:
     return "\n".join([lines[0], *(_shift(line, indentation, i in frozen) for i, line in enumerate(lines) if i)])
 
 
-def _copied(lines: list[str], indentation: str, frozen: set[int]) -> str:
+def _copied(lines: list[str], indentation: str, frozen: frozenset[int]) -> str:
     """Return the text when its first line is bare and the others stand as deep as in the file; else empty."""
     rest = [line for i, line in enumerate(lines) if i and i not in frozen and line]
     if not rest or lines[0][:1].isspace() or not all(line.startswith(indentation) for line in rest):
@@ -628,12 +629,12 @@ def _shift(line: str, indentation: str, frozen: bool) -> str:
     return line if frozen or not line else indentation + line
 
 
-def _dedented(lines: list[str], frozen: set[int], start: int) -> list[str]:
+def _dedented(lines: list[str], frozen: frozenset[int], start: int) -> list[str]:
     margin = shared_indent(line for i, line in enumerate(lines) if i >= start and i not in frozen)
     return [line[len(margin) :] if i >= start and i not in frozen else line for i, line in enumerate(lines)]
 
 
-def _levelled(lines: list[str], indentation: str, frozen: set[int], language: Language) -> list[str]:
+def _levelled(lines: list[str], indentation: str, frozen: frozenset[int], language: Language) -> list[str]:
     """Return lines of a language of braces moved to column 0.
 
     What the layout means to others tells whether the first line alone lost its indentation: a closing bracket or the
@@ -652,7 +653,8 @@ def _levelled(lines: list[str], indentation: str, frozen: set[int], language: La
     return _dedented(moved, frozen, 1) if lost else moved
 
 
-def _string_lines(text: str, language: Language) -> set[int]:
+@lru_cache(maxsize=32)  # each way to read an answer asks again
+def _string_lines(text: str, language: Language) -> frozenset[int]:
     if language is not PYTHON:
         return frozen_lines(text, language)
     inside: set[int] = set()
@@ -663,4 +665,4 @@ def _string_lines(text: str, language: Language) -> set[int]:
                 inside.update(range(token.start[0] - 1, token.end[0] - 1))
     except (tokenize.TokenError, SyntaxError):
         pass
-    return inside
+    return frozenset(inside)
