@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "runs.db"
 
 
-def audited(database: Path, runs: Sequence[int], **chosen: str) -> dict[str, Figure]:
+def audited(database: Path, runs: Sequence[int], **chosen: str) -> Mapping[str, Figure]:
+    return _audited(database, tuple(runs), tuple(chosen.items()))
+
+
+@lru_cache(maxsize=16)  # no test writes to a database that it has asked
+def _audited(database: Path, runs: tuple[int, ...], choices: tuple[tuple[str, str], ...]) -> Mapping[str, Figure]:
+    chosen = dict(choices)
     with open_reader(database) as reader:
         return {figure.name: figure for figure in analyse(reader, runs, "audit", chosen)}
 
