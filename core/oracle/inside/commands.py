@@ -46,15 +46,14 @@ def main() -> None:
     control(SET_CHILD_SUBREAPER, 1)
     wire = Wire()
     config = wire.receive()
-    if config is None:
-        return
     try:
         slot = Slot(config)
     except OSError as error:
         wire.send({"ready": False, "trouble": f"{error.strerror or error}: {error.filename or config['root']}"})
         return
     wire.send({"ready": True, "tree": slot.tree, "trouble": ""})
-    while (request := wire.receive()) is not None:
+    while True:
+        request = wire.receive()
         if request["do"] == "run":
             wire.send({"done": request["id"], **slot.run(request)})
 

@@ -35,11 +35,12 @@ class Wire:
         os.close(nothing)
         self._rest = b""
 
-    def receive(self) -> dict[str, Any] | None:
+    def receive(self) -> dict[str, Any]:
+        """Return the next request; the process ends where the host has closed the line."""
         while b"\n" not in self._rest:
             data = os.read(self._input, 1 << 16)
             if not data:
-                return None
+                raise SystemExit
             self._rest += data
         line, self._rest = self._rest.split(b"\n", 1)
         request: dict[str, Any] = json.loads(line.decode())
@@ -60,8 +61,6 @@ def main() -> None:
     """Serve the host until it closes the line."""
     wire = Wire()
     config = wire.receive()
-    if config is None:
-        return
     os.chdir(config["root"])
     for path, mode, data in config.get("copies", []):  # data of the project that its tests may change, in our folders
         with open(path, "wb") as file:
@@ -78,8 +77,6 @@ def main() -> None:
         missing = str(error)
     if config.get("begun"):  # the rest is told once it is known
         config = wire.receive()
-        if config is None:
-            return
     if missing:
         wire.send({"ready": False, "missing": missing, "python": platform.python_version()})
         return
@@ -171,8 +168,6 @@ class Zygote:
         self._wire.send({"ready": True, "python": platform.python_version(), "trouble": self._trouble, **found})
         while True:
             request = self._wire.receive()
-            if request is None:
-                return
             if request["do"] == "learn":
                 self._learned = request
             elif request["do"] == "run":
