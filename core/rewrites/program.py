@@ -111,10 +111,12 @@ class Parsed:
         first = len(self._bytes[:start].decode())
         return Span(first, first + len(self._bytes[start:end].decode()))
 
-    def indentation(self, at: int) -> str | None:
-        """Return what stands before an offset on its line, or None where that is more than white space."""
+    def indentation(self, at: int) -> str:
+        """Return the white space before an offset on its line. Raises Refused where more stands there."""
         before = self.text[self.text.rfind("\n", 0, at) + 1 : at]
-        return None if before.strip() else before
+        if before.strip():
+            raise Refused("its statements share lines")
+        return before
 
     @property
     def newline(self) -> str:

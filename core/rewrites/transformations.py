@@ -448,10 +448,7 @@ def docstring_place(program: Program, path: str, start: int) -> tuple[int, str, 
     at = parsed.span(first).start
     if isinstance(first, cst.FunctionDef | cst.ClassDef) and first.decorators:
         at = parsed.span(first.decorators[0]).start
-    indentation = parsed.indentation(at)
-    if indentation is None:
-        raise Refused("its statements share lines")
-    return at, indentation, parsed.newline
+    return at, parsed.indentation(at), parsed.newline
 
 
 def identity(program: Program, path: str, start: int, seed: int) -> Rewritten:
@@ -482,8 +479,6 @@ def logging(program: Program, path: str, start: int, seed: int) -> Rewritten:
     for before, after in chosen:
         at = parsed.span(after).start
         indentation = parsed.indentation(at)
-        if indentation is None:
-            raise Refused("its statements share lines")
         name = _assigned(before) if names and draw.random() < 0.5 else None
         line = f"print({name})" if name else f'print("{draw.choice(WORDS)}")'
         edits.append(Edit(Span(at, at), f"{line}{parsed.newline}{indentation}"))
