@@ -7,7 +7,7 @@ together in 95 of 100 cases, and so do those of all differences; a rank is as wi
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 
 from rtc_inspector.core import figures as fig
 from rtc_inspector.core.analyses import costs
@@ -178,10 +178,10 @@ def ranked(
     order = sorted(values, key=lambda name: -sign * sum(values[name]))
     better: set[tuple[str, str]] = set()
     level = joint_level(len(order))
-    for first, second in permutations(order, 2) if decide else ():
+    for first, second in combinations(order, 2) if decide else ():
         one, two = rows[first][0], rows[second][0]
         unlike = sum(abs(one[key].get("shown", 1.0) - two[key].get("shown", 1.0)) > UNLIKE for key in common)
-        if order.index(first) < order.index(second) and unlike <= MOST_UNLIKE * len(common):
+        if unlike <= MOST_UNLIKE * len(common):
             continuous, other = measure.continuous, values[second]
             _, low, high = interval(values[first], measure.lowest, against=other, level=level, continuous=continuous)
             if low > 0 or high < 0:

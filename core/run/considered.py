@@ -48,20 +48,18 @@ def considered(
     found = []
     for candidate in candidates:
         region = covered.get(candidate.span, candidate)
-        fate, why = _fate(region, region.weight > 0, coverage is not None, drawn, settings)
+        fate, why = _fate(region, coverage is not None, drawn, settings)
         found.append(Considered(region, fate, region.weight / total if total else 0.0, why))
     return found
 
 
-def _fate(
-    region: Region, covered: bool, known: bool, drawn: dict[Span, ItemRow], settings: RegionSettings
-) -> tuple[Fate, str]:
+def _fate(region: Region, known: bool, drawn: dict[Span, ItemRow], settings: RegionSettings) -> tuple[Fate, str]:
     own = drawn.get(region.span)
     if own is not None:
         return Fate.DRAWN, "drawn" if own.admitted else f"drawn, then dropped: {own.reason}"
     if not known:
         return Fate.UNKNOWN, "whether tests cover it is not known here: the next run on these files tells"
-    if not covered:
+    if not region.weight:
         some = "no test runs all of its lines" if settings.coverage != "any" else "no test runs any of its lines"
         return Fate.UNCOVERED, some
     other = next((item for span, item in drawn.items() if region.span.overlaps(span)), None)
