@@ -374,7 +374,6 @@ class ClusterOracle:
         if settings.python is None and settings.image is None:
             # Found here, looked for at the same path there: what travels has no environment of its own.
             settings = replace(settings, python=str(find_interpreter(project, None, notify).executable))
-        self._closed = threading.Event()
         self._actors: list[Any] = []
         place = {"label_selector": {SANDBOX: "yes"}, "num_cpus": 0}
         self._sent: Any = None
@@ -434,9 +433,8 @@ class ClusterOracle:
             self._free.put(actor)
 
     def close(self) -> None:
-        if not self._closed.is_set():
-            self._closed.set()
-            _kill(self._actors)
+        _kill(self._actors)
+        self._actors = []
 
 
 def _first_line(error: Exception) -> str:
