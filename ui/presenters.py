@@ -398,7 +398,7 @@ def provenance(run: RunRow) -> Groups:
         ("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)),
         ("Settings", _pairs(flat)),
         *((("Words of the prompts", words),) if words else ()),
-        *((_TITLES.get(name, _words(name)), _pairs(part)) for name, part in parts.items() if part),
+        *((_TITLES.get(name, name.replace("_", " ")), _pairs(part)) for name, part in parts.items() if part),
     )
 
 
@@ -455,11 +455,7 @@ def _code(run: RunRow) -> Pairs:
 
 
 def _pairs(values: Mapping[str, Any]) -> Pairs:
-    return tuple((_words(name), _value(value)) for name, value in values.items())
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return tuple((name.replace("_", " "), _value(value)) for name, value in values.items())
 
 
 def _value(value: Any) -> str:

@@ -1,7 +1,5 @@
 """Figures in the window: one, and several with switches between."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial

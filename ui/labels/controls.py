@@ -406,12 +406,11 @@ class LabelSide(QWidget):
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
         self.annotator.setMaximumWidth(grown(self, WIDEST_NAME))
-        margins = SPACE, SPACE // 2, SPACE, SPACE // 2
         # Apart, to stand below what scrolls: a note must not be out of sight.
         self.noting, parts = QWidget(), (self.note, self.advance, self.others)
         on_ground(self.noting, "surface")
-        row(*parts, spacing=SPACE // 2, margins=margins, owner=self.noting, grows=self.note)
-        column(self._modes, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
+        row(*parts, spacing=SPACE // 2, margins=BAR, owner=self.noting, grows=self.note)
+        column(self._modes, self.history, self.keys, None, margins=BAR, spacing=3, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)

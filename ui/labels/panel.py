@@ -404,12 +404,9 @@ class LabelsPanel(QWidget):
             keys = keys_of(self.key_actions.steps["others"])
             lines.append(f"Labelled by others, too: shown once you have ({keys} shows it now)")
         self.side.tell(lines)
-        self._show_opinions()
-
-    def _show_opinions(self) -> None:
         held = self._held() if self.adjudicating and self._sample is not None else []
-        keys = [keys_of(action) for action in self.key_actions.accepts]
-        self.opinions.show_labels(held, self._own(), keys, self._mode_name, blind=self.blind.isChecked())
+        accepts = [keys_of(action) for action in self.key_actions.accepts]
+        self.opinions.show_labels(held, own, accepts, self._mode_name, blind=blind)
 
     def _mode_name(self, mode: str) -> str:
         own = {each.id: each.name for each in self.taxonomy.modes}

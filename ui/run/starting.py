@@ -131,7 +131,7 @@ class Starting(QObject):
             inspection.ask("paces", lambda reader: reader.paces(), self._set_paces, of_run=False)
         else:
             self._set_paces(())
-        dialog.measure_asked.connect(self._measure)
+        dialog.measure_asked.connect(partial(self._measure, dialog))
         dialog.stop_asked.connect(control.coordinator.stop)
         models.serve(dialog)
         dialog.check_asked.connect(partial(self._check, dialog))
@@ -166,11 +166,8 @@ class Starting(QObject):
         if self._dialog is not None:
             self._dialog.set_paces([*self._paces, *self._trials])
 
-    def _measure(self, settings: RunSettings) -> None:
-        dialog = self._dialog
+    def _measure(self, dialog: RunDialog, settings: RunSettings) -> None:
         project = project_of(settings, self._project.root)
-        if dialog is None:
-            return
         if project is None:
             dialog.end_measuring("No project is open: open its folder, then measure.")
         elif self._control.measure(project, settings):
