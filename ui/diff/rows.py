@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
-from itertools import groupby
+from itertools import accumulate, groupby, zip_longest
 from typing import TYPE_CHECKING
 
 from rtc_inspector.core.store.rows import ItemRow
@@ -150,8 +150,7 @@ def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
 
 
 def _gap(i: int, i_end: int, j: int, j_end: int) -> list[Pair]:
-    rows = max(i_end - i, j_end - j)
-    return [(i + k if i + k < i_end else None, j + k if j + k < j_end else None) for k in range(rows)]
+    return list(zip_longest(range(i, i_end), range(j, j_end)))
 
 
 def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32]:
@@ -212,9 +211,7 @@ def _whole_line(line: str) -> Marks:
 
 
 def _ranges(tokens: list[str], spans: list[tuple[int, int]]) -> Marks:
-    offsets = [0]
-    for token in tokens:
-        offsets.append(offsets[-1] + len(token))
+    offsets = [0, *accumulate(map(len, tokens))]
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if start == end:

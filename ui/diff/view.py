@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from itertools import permutations
+from itertools import groupby, permutations
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
@@ -217,16 +217,13 @@ class ChangeMap(QWidget):
         called(self, "Map of changes", tip="Where the changes are: click to go there")
 
     def set_lines(self, lines: Sequence[PaneLine]) -> None:
-        self._rows = max(1, len(lines))
-        self._marks = []
-        for number, line in enumerate(lines):
-            if line.kind is Kind.EQUAL:
-                continue
-            last = self._marks[-1] if self._marks else None
-            if last and last[1] == number and last[2].kind is line.kind and last[2].form == line.form:
-                self._marks[-1] = (last[0], number + 1, line)
-            else:
-                self._marks.append((number, number + 1, line))
+        self._rows, self._marks, start = max(1, len(lines)), [], 0
+        for _, alike in groupby(lines, lambda line: (line.kind, line.form)):
+            first, *others = alike
+            stop = start + 1 + len(others)
+            if first.kind is not Kind.EQUAL:
+                self._marks.append((start, stop, first))
+            start = stop
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,18 +41,15 @@ if TYPE_CHECKING:
 
 def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
     """Yield the files of items, by path: how many items are admitted and done, and means of what is known of them."""
-    files: dict[str, list[ItemRow]] = defaultdict(list)
-    for item in items:
-        if not item.extra and item.path:
-            files[item.path].append(item)
-    for path in sorted(files):
-        rows = files[path]
+    listed = sorted((item for item in items if not item.extra and item.path), key=attrgetter("path"))
+    for path, found in groupby(listed, attrgetter("path")):
+        rows = list(found)
         values: dict[str, list[float]] = defaultdict(list)
         for row in rows:
             for name, value in row.measures.items():
                 values[name].append(value)
         admitted, done = sum(row.admitted for row in rows), sum(row.state == "done" for row in rows)
-        means = {name: sum(found) / len(found) for name, found in values.items()}
+        means = {name: sum(each) / len(each) for name, each in values.items()}
         yield FileRow(path, admitted, done, means, "" if rows[0].has_file else rows[0].key)
 
 

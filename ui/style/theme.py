@@ -99,12 +99,7 @@ class Theme:
 
     def token(self, kind: _TokenType) -> str:
         # `Name.Function.Magic` has no colour of its own: then that of `Name.Function`, and so on up to `Token`.
-        probe: _TokenType | None = kind
-        while probe is not None:
-            if probe in self.tokens:
-                return self.tokens[probe]
-            probe = probe.parent
-        return self.text
+        return next(self.tokens[each] for each in reversed(kind.split()) if each in self.tokens)
 
 
 _TOKENS: Mapping[tuple[str, str], Sequence[_TokenType]] = {
