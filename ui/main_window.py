@@ -95,20 +95,20 @@ class MainWindow(QMainWindow):
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, self.reporting)
         self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
         self.commands = WindowActions(self)
-        self.label_desk = LabelDesk(self, parts, self.labelling, self.inspection, self.scribe, remembered.folder)
+        self.label_desk = LabelDesk(parts, self.labelling, self.inspection, self.scribe, remembered.folder)
         self._name_keys()
         self.preferences = Preferences(
-            self, appearance, remembered, self.commands, parts, lambda: self.control.settings.oracle.sandbox
+            appearance, remembered, self.commands, parts, lambda: self.control.settings.oracle.sandbox
         )
         self.recorded = Recorded(remembered.bundles, self.gateway, self.inspection, self.browsing, self.control, parts)
         self.big_figures = BigFigures(parts, self.inspection)
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
         self.by_hand = ByHand(parts, self.control, self.inspection, self.project, self.browsing)
         self.starting = Starting(self, self.control, self.inspection, self.project, self.models)
-        self.run_lists = RunLists(self, parts, self.inspection, self.scribe, self.comparing, self.auditing)
-        self.searching = Searching(self, parts, self.project, self.inspection, self.browsing)
+        self.run_lists = RunLists(parts, self.inspection, self.scribe, self.comparing, self.auditing)
+        self.searching = Searching(parts, self.project, self.inspection, self.browsing)
         self.own_run = OwnRun(
-            self, parts, self.control, self.queueing, self.inspection, self.project, self.browsing, self.labelling,
+            parts, self.control, self.queueing, self.inspection, self.project, self.browsing, self.labelling,
             self.commands["follow"],
         )  # fmt: skip
         idle = IdleWork(self, (lambda: parts.run.drawings, lambda: parts.run.tables, *self.comparing.pieces()))

@@ -317,16 +317,10 @@ class RunLists(QObject):
     resume_asked = Signal(int)
 
     def __init__(
-        self,
-        window: QWidget,
-        parts: WindowParts,
-        inspection: Inspection,
-        scribe: Scribe,
-        comparing: Comparing,
-        auditing: Auditing,
+        self, parts: WindowParts, inspection: Inspection, scribe: Scribe, comparing: Comparing, auditing: Auditing
     ) -> None:
-        super().__init__(window)
-        self._window, self._parts, self._inspection, self._scribe = window, parts, inspection, scribe
+        super().__init__(parts)
+        self._parts, self._inspection, self._scribe = parts, inspection, scribe
         self._comparing, self._auditing = comparing, auditing
         self._runs: Sequence[RunRow] = ()
         comparing.choose_asked.connect(self.ask_comparison)
@@ -362,7 +356,7 @@ class RunLists(QObject):
 
     def show_all(self, chosen: Sequence[int] = ()) -> None:
         current = self._inspection.run
-        dialog = RunsDialog(self._runs, current.id if current else None, self._window)
+        dialog = RunsDialog(self._runs, current.id if current else None, self._parts.window())
         dialog.opened.connect(self._open)
         dialog.resumed.connect(self.resume_asked)
         dialog.compared.connect(self._comparing.compare)

@@ -373,7 +373,6 @@ class OwnRun(QObject):
 
     def __init__(
         self,
-        window: QWidget,
         parts: WindowParts,
         control: RunControl,
         queueing: Queueing,
@@ -384,8 +383,8 @@ class OwnRun(QObject):
         follow: QAction,
     ) -> None:
         """`follow` is the action that is on while the views go along with the run."""
-        super().__init__(window)
-        self._window, self._parts, self._control, self._queueing = window, parts, control, queueing
+        super().__init__(parts)
+        self._parts, self._control, self._queueing = parts, control, queueing
         self._inspection, self._project, self._browsing, self._labelling = inspection, project, browsing, labelling
         self._follow = follow
         self._wrote = False
@@ -422,7 +421,7 @@ class OwnRun(QObject):
         return {"queue": self.show_queue, "follow": lambda: self._set_follow(self._follow.isChecked())}
 
     def show_queue(self) -> None:
-        show_modal(QueueDialog(self._queueing, self._window))
+        show_modal(QueueDialog(self._queueing, self._parts.window()))
 
     def _announce(self, run: QueuedRun) -> None:
         """Say whose turn has come, until it has ended."""

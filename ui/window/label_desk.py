@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog
 
 from rtc_inspector.core.errors import UserError
 from rtc_inspector.core.kinds import counted
@@ -54,18 +54,11 @@ class LabelDesk(QObject):
     sample_shown = Signal(int, int)  # item and sample that are labelled, to be shown in their place
 
     def __init__(
-        self,
-        window: QWidget,
-        parts: WindowParts,
-        labelling: Labelling,
-        inspection: Inspection,
-        scribe: Scribe,
-        folder: Path,
+        self, parts: WindowParts, labelling: Labelling, inspection: Inspection, scribe: Scribe, folder: Path
     ) -> None:
         """Read the error modes in `folder`; of a file that cannot be read there is a notice, and the bundled ones."""
-        super().__init__(window)
-        self._window, self._parts, self._labelling = window, parts, labelling
-        self._inspection, self._scribe = inspection, scribe
+        super().__init__(parts)
+        self._parts, self._labelling, self._inspection, self._scribe = parts, labelling, inspection, scribe
         self._file = TaxonomyFile(folder)
         self._wanted: tuple[int, int] | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
@@ -115,7 +108,7 @@ class LabelDesk(QObject):
         # When it is asked for: the window opens sooner.
         from rtc_inspector.ui.shell.label_dialogs import TaxonomyDialog
 
-        dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
+        dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._parts.window())
         dialog.saved.connect(partial(self._adopt, dialog))
         show_modal(dialog)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -140,7 +133,7 @@ class LabelDesk(QObject):
 
         inspection, runs = self._inspection, self._labelling.runs()
         scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
-        dialog = AgreementDialog(scope, self._window)
+        dialog = AgreementDialog(scope, self._parts.window())
         own = {mode.id: mode.name for mode in self._parts.labels.taxonomy.modes}
 
         def show(found: tuple[Agreement, Mapping[str, str]]) -> None:
@@ -163,7 +156,7 @@ class LabelDesk(QObject):
         named = f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
         proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{named}.{ending}"
         kinds = f"Labels (*.{ending.rpartition('.')[2]})"
-        path = ask_where(self._window, "Export labels", proposed, kinds, ending)
+        path = ask_where(self._parts.window(), "Export labels", proposed, kinds, ending)
         if path is not None:
             self.export(runs, path, ending)
 
@@ -175,7 +168,7 @@ class LabelDesk(QObject):
         runs = self._labelling.runs()
         if not runs:
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, "Import labels", "", READ)
+        name, _ = QFileDialog.getOpenFileName(self._parts.window(), "Import labels", "", READ)
         if name:
             self.take_in(runs, Path(name))
 

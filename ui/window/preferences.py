@@ -62,7 +62,7 @@ class SettingsDialog(QDialog):
     """Has what is changed take hold at once."""
 
     def __init__(self, preferences: Preferences, remembered: Remembered, sandbox: str, code_points: int) -> None:
-        super().__init__(preferences.window)
+        super().__init__(preferences.parts.window())
         self.setWindowTitle("Settings")
         self._preferences, self._remembered = preferences, remembered
         looks = {each: {"system": "As the system has it"}.get(each, each.capitalize()) for each in CHOICES}
@@ -161,16 +161,15 @@ class Preferences(QObject):
 
     def __init__(
         self,
-        window: QWidget,
         appearance: Appearance,
         remembered: Remembered,
         actions: WindowActions,
         parts: WindowParts,
         sandbox: Callable[[], str],
     ) -> None:
-        super().__init__(window)
-        self.window, self._appearance, self._remembered = window, appearance, remembered
-        self._actions, self._parts, self._sandbox = actions, parts, sandbox
+        super().__init__(parts)
+        self._appearance, self._remembered = appearance, remembered
+        self._actions, self.parts, self._sandbox = actions, parts, sandbox
         self.tour: Tour | None = None
         # Qt scales all of a window that opens; text alone grows beyond that until the next start.
         self._scale = remembered.scale
@@ -196,7 +195,7 @@ class Preferences(QObject):
         """Show text in that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
         self._remembered.scale = scale
         self._appearance.grow(scale / self._scale)
-        self._parts.code.editor.use_font(fixed_font(self._points))
+        self.parts.code.editor.use_font(fixed_font(self._points))
 
     def restore(self) -> None:
         if self._remembered.code_points:
@@ -205,19 +204,19 @@ class Preferences(QObject):
     def size_code(self, points: float) -> None:
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
         self._remembered.code_points = self._points
-        self._parts.code.editor.use_font(fixed_font(self._points))
+        self.parts.code.editor.use_font(fixed_font(self._points))
 
     def show_help(self) -> None:
-        show_modal(HelpDialog([*self._actions.key_groups(), *keys_of_views(self._parts)], self.window))
+        show_modal(HelpDialog([*self._actions.key_groups(), *keys_of_views(self.parts)], self.parts.window()))
 
     def show_tour(self) -> None:
         self._remembered.toured = True
-        self.show_steps(tour_steps(self._parts))
+        self.show_steps(tour_steps(self.parts))
 
     def show_steps(self, steps: Sequence[Step]) -> None:
         # It covers the window: a second one would lie over the first.
         if self.tour is None:
-            self.tour = Tour(steps, self.window)
+            self.tour = Tour(steps, self.parts.window())
             self.tour.ended.connect(self._end_tour)
             self.tour.begin()
 

@@ -7,7 +7,6 @@ from itertools import islice
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
 
 from rtc_inspector.core.oracle.bench.project import origin_of
 from rtc_inspector.core.store.rows import ItemRow
@@ -76,19 +75,16 @@ OF_THE_FIELD = frozenset({"go-to", "menu"})  # commands that the field itself do
 class Searching(QObject):
     """The search of one window; the dialog is made when it is first asked for, and stays open beside the window."""
 
-    def __init__(
-        self, window: QWidget, parts: WindowParts, project: OpenProject, inspection: Inspection, browsing: Browsing
-    ) -> None:
-        super().__init__(window)
-        self._window, self._parts = window, parts
-        self._project, self._inspection, self._browsing = project, inspection, browsing
+    def __init__(self, parts: WindowParts, project: OpenProject, inspection: Inspection, browsing: Browsing) -> None:
+        super().__init__(parts)
+        self._parts, self._project, self._inspection, self._browsing = parts, project, inspection, browsing
         self._dialog: SearchDialog | None = None
         self._keys: Mapping[str, str] = {}
         inspection.moved.connect(self._move)
 
     def search_project(self) -> None:
         if self._dialog is None:
-            self._dialog = SearchDialog(self._project.gateway, self._files, self._window, self._named)
+            self._dialog = SearchDialog(self._project.gateway, self._files, self._parts.window(), self._named)
             self._dialog.hit_chosen.connect(self._show_hit)
         selected = self._parts.code.editor.textCursor().selectedText()
         # U+2029 is how Qt writes a line break in a selection; no line holds one.
@@ -101,7 +97,7 @@ class Searching(QObject):
     def close(self) -> None:
         if self._dialog is not None and self._dialog.isVisible():
             self._dialog.close()
-            self._window.activateWindow()
+            self._parts.activateWindow()
 
     def places(self, actions: Sequence[QAction]) -> Find:
         overview, files = self._inspection.overview, self._files()
