@@ -108,9 +108,8 @@ class MainWindow(QMainWindow):
         self.run_lists = RunLists(parts, self.inspection, self.scribe, self.comparing, self.auditing)
         self.searching = Searching(parts, self.project, self.inspection, self.browsing)
         self.own_run = OwnRun(
-            parts, self.control, self.queueing, self.inspection, self.project, self.browsing, self.labelling,
-            self.commands["follow"],
-        )  # fmt: skip
+            parts, self.control, self.queueing, self.inspection, self.project, self.browsing, self.commands["follow"]
+        )
         idle = IdleWork(self, (lambda: parts.run.drawings, lambda: parts.run.tables, *self.comparing.pieces()))
         self.opening = Opening(self.inspection, self.project, self.models.search, idle)
         self.to_open = WaysToOpen(self, remembered, self.open_project, self.open_database, self._use_model)

@@ -524,7 +524,7 @@ class WritingCard(Card):
         state = Badge()
         state.show_text("… writing", "accent")
         self.text = label(wrap=True)
-        self._so_far, self._lit = "", True
+        self._so_far = ""
         if code:
             write_fixed(self.text, 8.5)
         title = called(label(name, "heading"), tip=tip)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rtc_inspector.core.figures import Figure, Sentence, Table
-from rtc_inspector.core.kinds import FIRST_KIND, Kind, task
+from rtc_inspector.core.kinds import Kind, task
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.store.rows import RunRow
 from rtc_inspector.ui.panels.pieces import EmptyState
@@ -195,7 +195,7 @@ class Preparing(QWidget):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(accessibleName="Getting the run ready")
         on_ground(self, "surface")
-        self._clock, self._kind = clock, FIRST_KIND
+        self._clock = clock
         self._seconds = [0.0] * 4
         self._at: int | None = None
         self._since = 0.0
@@ -233,8 +233,7 @@ class Preparing(QWidget):
         return f"{mark_name} · {_clock_words(sum(self._seconds) + self._clock() - self._since)}"
 
     def begin(self, kind: Kind) -> None:
-        self._kind, self._seconds, self._at, self._stage = kind, [0.0] * 4, LOAD, ""
-        self._named = ""
+        self._seconds, self._at, self._stage, self._named = [0.0] * 4, LOAD, "", ""
         self._since = self._clock()
         names = ("Load the model", "Learn the tests", f"Find {kind.nouns}", "Read the first prompt")
         for (_, name, _, _), words in zip(self.rows, names, strict=True):

@@ -21,7 +21,6 @@ from rtc_inspector.core.store.rows import PaceRow, RunRow
 from rtc_inspector.core.types import Codebase, Item, Span
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.code.selecting import QUEUED
-from rtc_inspector.ui.labels.labelling import Labelling
 from rtc_inspector.ui.reading.inspection import Inspection, LookedAt, Wanted
 from rtc_inspector.ui.reading.open_project import OpenProject
 from rtc_inspector.ui.run.control import RunControl
@@ -379,14 +378,12 @@ class OwnRun(QObject):
         inspection: Inspection,
         project: OpenProject,
         browsing: Browsing,
-        labelling: Labelling,
         follow: QAction,
     ) -> None:
         """`follow` is the action that is on while the views go along with the run."""
         super().__init__(parts)
-        self._parts, self._control, self._queueing = parts, control, queueing
-        self._inspection, self._project, self._browsing, self._labelling = inspection, project, browsing, labelling
-        self._follow = follow
+        self._parts, self._control, self._queueing, self._follow = parts, control, queueing, follow
+        self._inspection, self._project, self._browsing = inspection, project, browsing
         self._wrote = False
         self._paces: Sequence[PaceRow] = ()
         self._there: int | None = None  # how many items there are to draw from, as far as that is known
@@ -430,9 +427,9 @@ class OwnRun(QObject):
 
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""
-        elsewhere = self._control.database != self._inspection.database
+        elsewhere, blind = self._control.database != self._inspection.database, self._parts.labels.blind.isChecked()
         # A run that is shown tells its model, which an annotator must not know.
-        if elsewhere or self._labelling.blind or (self._queueing.by_itself and not self._browsing.follow):
+        if elsewhere or blind or (self._queueing.by_itself and not self._browsing.follow):
             return
         self._project.reload()
         self._inspection.choose_run(Wanted(run_id))

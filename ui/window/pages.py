@@ -314,7 +314,7 @@ class BigFigures(QWidget):
 
     def __init__(self, parts: WindowParts, inspection: Inspection) -> None:
         super().__init__(accessibleName="Big figures", focusPolicy=Qt.FocusPolicy.StrongFocus)
-        self._parts, self._inspection = parts, inspection
+        self._parts = parts
         on_ground(self, "surface")
         self.about = label(wrap=True)
         self.figures = [(label(), label(), label(role="muted")) for _ in range(2)]

@@ -84,7 +84,7 @@ class WindowParts(QWidget):
         upper = self._split("upper", horizontal, self.code, trip)
         right = self._split("right", vertical, upper, self.tabs)
         left.setMinimumWidth(NARROWEST_LEFT)
-        self._left, self._upper = left, upper
+        self._upper = upper
         self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
         self._middle = stacked(right, self.preparing)
         self.preparing.left.connect(lambda: self.prepare(False))
