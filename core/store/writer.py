@@ -278,8 +278,9 @@ class Store:
         with self._transaction():
             verdict_id = self._insert("verdicts", row)
             names = ("node_id", "outcome", "seconds", "message", "signature")
-            tests = ({name: coding.clean(getattr(test, name)) for name in names} for test in verdict.tests)
-            self._db.table("test_results").insert_all({"verdict_id": verdict_id} | test for test in tests)
+            tests = ((verdict_id, *(coding.clean(getattr(test, name)) for name in names)) for test in verdict.tests)
+            told = f"INSERT INTO test_results (verdict_id, {', '.join(names)}) VALUES (?, ?, ?, ?, ?, ?)"
+            self._db.conn.executemany(told, tests)
             self._count_change(_RUN_OF_SAMPLE, sample_id)
         if tree is not None:
             tree.judge(sample_id, coding.read_verdict(row | {"id": verdict_id}, verdict.tests))
