@@ -101,7 +101,7 @@ def _grammar(language: Language) -> tree_sitter.Language:
     return tree_sitter.Language(language.grammar())
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _read(text: str, language: Language, before: str, after: str) -> Block | None:
     """Return the block that stands between `before` and `after` in the text of all three."""
     try:
