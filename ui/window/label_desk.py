@@ -73,7 +73,9 @@ class LabelDesk(QObject):
         parts.queue.agreement.clicked.connect(self.show_agreement)
         parts.queue.modes.clicked.connect(self.ask_modes)
         try:
-            parts.labels.set_taxonomy(self._file.read())
+            kept = self._file.read()
+            if kept != parts.labels.taxonomy:  # laid out already, as the one that there is at first
+                parts.labels.set_taxonomy(kept)
         except UserError as error:
             parts.notices.report(error)
 
