@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
-from themes import wear
+from themes import light, wear
 
 from rtc_inspector.core.store.reader import Reader
 from rtc_inspector.core.store.rows import ItemRow, SampleRow
@@ -62,13 +63,23 @@ class Desk:
         return [(label.mode, label.note) for label in self.reader.labels(self.queue[at].id)]
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nobody has labelled, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("labels")
+    with Store.open(folder / "runs.db") as store:
+        assert fill_store(store, folder / "shop", 3, 5) == 1
+    return folder / "runs.db"
+
+
 @pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Iterator[Desk]:
+def desk(qapp: QApplication, written: Path, tmp_path: Path) -> Iterator[Desk]:
+    shutil.copyfile(written, tmp_path / "runs.db")
     with Store.open(tmp_path / "runs.db") as store:
-        run_id = fill_store(store, tmp_path / "shop", 3, 5)
         reader = Reader.open(tmp_path / "runs.db")
-        item = next(item for item in reader.items(run_id) if item.admitted)
-        panel = LabelsPanel()
+        item = next(item for item in reader.items(1) if item.admitted)
+        with light(qapp).laid_aside():  # as the window makes it
+            panel = LabelsPanel()
         panel.set_name("Ada")
         made = Desk(panel, store, reader, item, [s for s in reader.samples(item.id) if s.role == "backward"])
         shown(panel, 950, 420)
