@@ -82,11 +82,12 @@ def add_settings(
     """
     base = base or RunSettings()
     groups: dict[str, Any] = {"": parser}
+    of_kinds = {kind.name: configured(base, kind.name) for kind in TASKS.values()}
     for path in paths:
         each = SETTINGS[path]
         if each.title not in groups:
             groups[each.title] = parser.add_argument_group(_group_title(each))
-        add_setting(groups[each.title], each, note or _help(each, _defaults(each, base)))
+        add_setting(groups[each.title], each, note or _help(each, _defaults(each, of_kinds)))
     parser.set_defaults(base=base, from_file={})
     if sum(bool(action.option_strings) for action in parser._actions) > MANY:
         parser.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options and exit")
@@ -135,11 +136,12 @@ def _taken(each: Described) -> dict[str, Any]:
     return {"type": read, "metavar": sign} | ({"action": "append"} if each.many else {})
 
 
-def _defaults(each: Described, base: RunSettings) -> dict[Any, list[str]]:
+def _defaults(each: Described, of_kinds: Mapping[str, RunSettings]) -> dict[Any, list[str]]:
+    """Return the kinds that have a setting, by what it is in their settings."""
     found: dict[Any, list[str]] = {}
-    for kind in TASKS.values():
-        if kind.has(each.path):
-            found.setdefault(value_of(configured(base, kind.name), each.path), []).append(kind.name)
+    for name, settings in of_kinds.items():
+        if TASKS[name].has(each.path):
+            found.setdefault(value_of(settings, each.path), []).append(name)
     return found
 
 
