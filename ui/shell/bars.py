@@ -24,6 +24,7 @@ from rtc_inspector.core.errors import InspectorError, StoreError
 from rtc_inspector.core.kinds import TASKS, Measure, counted, noun, task
 from rtc_inspector.core.run.events import Progress
 from rtc_inspector.core.store.rows import GROWING, NOTHING, RunRow
+from rtc_inspector.core.types import Estimate
 from rtc_inspector.ui.background.coordinator import RunState
 from rtc_inspector.ui.shell.fields import Choice, ChoiceBox, window_words
 from rtc_inspector.ui.shell.search import SearchField
@@ -316,10 +317,14 @@ def _shown(run: RunRow) -> list[Measure]:
 
 
 def _score(run: RunRow, measure: Measure) -> str:
-    score, sign = run.scores.get(measure.name, NOTHING), measure.lowest < 0
-    low, high, to = number(score.low, sign), number(score.high, sign), " to " if sign else "–"
-    bounds = "" if None in (score.value, score.low, score.high) else f" ({low}{to}{high})"
-    return f"{measure.title} {number(score.value, sign)}{bounds}"
+    return f"{measure.title} {score(run.scores.get(measure.name, NOTHING), sign=measure.lowest < 0)}"
+
+
+def score(value: Estimate, sign: bool = False) -> str:
+    """Return a score with its interval."""
+    low, high, to = number(value.low, sign), number(value.high, sign), " to " if sign else "–"
+    bounds = "" if None in (value.value, value.low, value.high) else f" ({low}{to}{high})"
+    return f"{number(value.value, sign)}{bounds}"
 
 
 def duration(seconds: float) -> str:
