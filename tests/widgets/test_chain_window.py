@@ -140,7 +140,7 @@ def test_a_chain_none_of_whose_programs_parses_is_named_and_never_green(database
     assert presenter(item).difference(item)[0] == "SC 1.00, no program of the chain parses"
     assert nodes[1].remark == "None of the programs of this chain parses: that they are alike says nothing."
     assert "No program of the chain parses: 2 of 2 problems." in page
-    for line in (run_summary(run), "\n".join((*_cells(run), _beside(run)))):
+    for line in (run_summary(run), "\n".join((*(cell.text for cell in _cells(run)), _beside(run)))):
         assert "SC 1.00" in line and "no program of the chain parses: 2 of 2 problems" in line
 
 
