@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import pytest
 import shiboken6
-from one_window import OneWindow
 from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 from themes import light
@@ -44,14 +43,6 @@ def no_window_left(qapp: QApplication) -> Iterator[None]:
         if shiboken6.isValid(each) and each.parent() is None:
             each.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-
-
-@pytest.fixture(scope="module")
-def one_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneWindow]:
-    """One window at a time, for as many tests as can share it."""
-    one = OneWindow(qapp, tmp_path_factory.mktemp("windows"))
-    yield one
-    one.close()
 
 
 @pytest.fixture(autouse=True)

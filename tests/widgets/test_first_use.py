@@ -12,11 +12,11 @@ from pathlib import Path
 import pygit2
 import pytest
 from models_gguf_writer import gguf_bytes, write_gguf
-from one_window import OneWindow
-from PySide6.QtCore import QObject, QSettings, QTimer
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from store_cases import Filled, filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.generation import Extraction, Role, Sample
@@ -44,9 +44,14 @@ def remembered(tmp_path: Path) -> Remembered:
 
 
 @pytest.fixture
-def window(one_window: OneWindow, remembered: Remembered) -> Iterator[MainWindow]:
-    yield one_window.fresh(remembered)
-    one_window.close()
+def window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
+    made = MainWindow(light(qapp), remembered)
+    made.resize(1280, 800)
+    made.show()
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
 
 
 @pytest.fixture
@@ -54,15 +59,12 @@ def case(tmp_path: Path) -> Filled:
     return filled(tmp_path, items=30)
 
 
-@pytest.fixture(scope="module")
-def shared_case(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return filled(tmp_path_factory.mktemp("shared"), items=30)
-
-
 @pytest.fixture
-def run_window(one_window: OneWindow, shared_case: Filled) -> MainWindow:
-    window = one_window.over(shared_case)
-    wait_until(lambda: window.parts.code.selecting._shown()[0] is not None)
+def run_window(window: MainWindow, case: Filled) -> MainWindow:
+    window.open_database(case.database, case.root)
+    window.open_project(case.root)
+    wait_until(lambda: window.inspection.run is not None and window.project.codebase is not None)
+    wait_until(lambda: window.parts.code.path and window.parts.code.selecting._shown()[0] is not None)
     return window
 
 
@@ -129,20 +131,14 @@ def select(window: MainWindow, text: str) -> None:
 
 
 @pytest.fixture
-def asked(run_window: MainWindow) -> Iterator[list[tuple[str, int, int]]]:
-    """What is asked for by hand, which is not carried out."""
+def asked(run_window: MainWindow) -> list[tuple[str, int, int]]:
     heard: list[tuple[str, int, int]] = []
-    selecting, by_hand = run_window.parts.code.selecting, run_window.by_hand
-    selecting.probe_asked.disconnect(by_hand.probe)
-    selecting.check_asked.disconnect(by_hand.check)
-    asks = selecting.probe_asked, selecting.check_asked
-    joined = [ask.connect(lambda *of: heard.append(of)) for ask in asks]
-    yield heard
-    for each in joined:
-        QObject.disconnect(each)
-    selecting.probe_asked.connect(by_hand.probe)
-    selecting.check_asked.connect(by_hand.check)
-    selecting.settle()
+    selecting = run_window.parts.code.selecting
+    selecting.probe_asked.disconnect(run_window.by_hand.probe)
+    selecting.check_asked.disconnect(run_window.by_hand.check)
+    selecting.probe_asked.connect(lambda *of: heard.append(of))
+    selecting.check_asked.connect(lambda *of: heard.append(of))
+    return heard
 
 
 def test_f7_right_after_selecting_is_not_lost(run_window: MainWindow, asked: list[tuple[str, int, int]]) -> None:
@@ -212,12 +208,12 @@ def written(case: Filled, item_id: int) -> list[SampleReady]:
     return events
 
 
-def test_the_answer_to_ones_own_words_is_selected_and_seen(run_window: MainWindow, shared_case: Filled) -> None:
-    item = next(item for item in shared_case.items() if item.measures.get("judged", 0) > 1)
+def test_the_answer_to_ones_own_words_is_selected_and_seen(run_window: MainWindow, case: Filled) -> None:
+    item = next(item for item in case.items() if item.measures.get("judged", 0) > 1)
     run_window.browsing.choose(item.id)
     wait_until(lambda: run_window.parts.roundtrip.cards)
     run_window.browsing.trace.answer_of = item.id
-    events = written(shared_case, item.id)
+    events = written(case, item.id)
     run_window.browsing.take(events)
     run_window.inspection.refresh()
     panel, answer = run_window.parts.roundtrip, events[1].sample_id
@@ -234,15 +230,13 @@ def failing(samples: list[SampleRow]) -> list[int]:
     ]
 
 
-def test_the_next_failure_is_the_sample_that_failed(run_window: MainWindow, shared_case: Filled) -> None:
+def test_the_next_failure_is_the_sample_that_failed(run_window: MainWindow, case: Filled) -> None:
     window, panel = run_window, run_window.parts.roundtrip
     partly = [
-        item
-        for item in shared_case.items()
-        if item.state == "done" and item.headline is not None and 0 < item.headline < 1
+        item for item in case.items() if item.state == "done" and item.headline is not None and 0 < item.headline < 1
     ]
     seen = 0
-    for _ in range(len(shared_case.items())):
+    for _ in range(len(case.items())):
         before = window.inspection.item
         window.commands["next-failure"].trigger()
         item = window.inspection.item
@@ -283,10 +277,10 @@ def test_what_has_no_verdict_after_a_stop_is_not_being_judged(window: MainWindow
 # ---- the line at the foot, the menu, the task
 
 
-def test_the_line_at_the_foot_names_the_runs_own_model(run_window: MainWindow, shared_case: Filled) -> None:
+def test_the_line_at_the_foot_names_the_runs_own_model(run_window: MainWindow, case: Filled) -> None:
     run_window.control.adopt(RunSettings(model="/elsewhere/other.gguf"))
     line = run_window.parts.status.summary
-    assert line.text().endswith(f" · {shared_case.run().model_name}")
+    assert line.text().endswith(f" · {case.run().model_name}")
     # What is judged by stands before names, which may be longer than the line.
     assert re.match(r"run 1 · \d+/26 regions · RTC .* · lift .* · baseline ", line.text())
     assert "over 26 regions: Share of reconstructions that pass" in line.toolTip()
@@ -425,7 +419,7 @@ def test_the_demo_says_what_to_expect_and_offers_a_better_model(window: MainWind
 
 
 def test_a_written_report_is_offered_to_be_opened_and_is_no_warning(
-    run_window: MainWindow, shared_case: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_window: MainWindow, case: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from one_window import OneWindow
-from PySide6.QtCore import QMimeData, QObject, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from store_cases import Filled, filled
+from themes import light
 from waiting import wait_until
 
 from rtc_inspector.core.errors import ModelError
@@ -46,14 +47,27 @@ def remembered(tmp_path: Path) -> Remembered:
 
 
 @pytest.fixture
-def empty(one_window: OneWindow, remembered: Remembered) -> Iterator[MainWindow]:
-    yield one_window.fresh(remembered)
-    one_window.close()
+def empty(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
+    appearance = light(qapp)
+    made = MainWindow(appearance, remembered)
+    made.resize(1280, 800)
+    made.show()
+    made.activateWindow()
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    appearance.choose("light")
+    made.deleteLater()
+    assert not [each.name for each in threading.enumerate() if each.name.startswith(("gateway", "coordinator"))]
 
 
 @pytest.fixture
-def window(one_window: OneWindow, case: Filled) -> MainWindow:
-    return one_window.over(case)
+def window(empty: MainWindow, case: Filled) -> MainWindow:
+    empty.open_database(case.database, case.root)
+    empty.open_project(case.root)
+    wait_until(lambda: empty.inspection.run is not None and empty.project.codebase is not None)
+    wait_until(lambda: empty.parts.code.path)
+    return empty
 
 
 def judged(case: Filled) -> ItemRow:
@@ -61,27 +75,6 @@ def judged(case: Filled) -> ItemRow:
     return next(
         item for item in case.items() if item.headline is not None and 0 < item.headline < 1 and item.state == "done"
     )
-
-
-def choose(window: MainWindow, item: ItemRow) -> None:
-    """Choose a region and wait for its samples."""
-    window.browsing.choose(item.id)
-    cards = window.parts.roundtrip
-    wait_until(lambda: cards.cards and cards.cards[0].sample.item_id == item.id and not window.gateway._waiting)
-
-
-def drop(window: MainWindow, data: QMimeData) -> None:
-    """Over the window it says what will come; dropped, it comes."""
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
-    QApplication.sendEvent(window, over)
-    assert over.isAccepted() and Path(data.urls()[0].toLocalFile()).name in window.to_open.hint.text()
-    assert window.to_open.hint.isVisible()
-    QApplication.sendEvent(window, QDropEvent(QPointF(5, 5), copy, data, left, none))
-    assert not window.to_open.hint.isVisible()
-
-
-# ---- an empty window, new for each
 
 
 def test_an_empty_window_says_how_to_begin(empty: MainWindow) -> None:
@@ -96,126 +89,6 @@ def test_a_run_may_start_as_soon_as_a_project_is_named(empty: MainWindow, case: 
     assert empty.start_run(RunSettings(model=str(tmp_path / "missing.gguf")))
     wait_until(lambda: not empty.control.busy, seconds=30)
     wait_until(lambda: "missing.gguf" in empty.parts.notices.problem.text())
-
-
-def test_run_without_a_project_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
-    empty.open_database(tmp_path / "runs.sqlite")
-    empty.parts.bar.run.click()
-    assert empty.parts.notices.problem.text() == "No project is open."
-    assert not empty.control.busy
-
-
-def test_a_project_that_is_no_folder_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
-    empty.open_project(tmp_path / "nowhere")
-    wait_until(empty.parts.notices.isVisible)
-    assert str(tmp_path / "nowhere") in empty.parts.notices.problem.text()
-
-
-def test_a_run_whose_project_is_gone_still_shows_its_regions(empty: MainWindow, tmp_path: Path) -> None:
-    case = filled(tmp_path, items=20)
-    case.root.rename(tmp_path / "elsewhere")
-    empty.open_database(case.database)
-    wait_until(lambda: empty.inspection.run is not None)
-    item = next(item for item in case.items() if item.admitted)
-    empty.browsing.choose(item.id)
-    assert empty.parts.code.editor.toPlainText() == item.text
-    assert not empty.parts.notices.isVisible()
-
-
-def test_what_cannot_be_opened_is_refused(empty: MainWindow, tmp_path: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
-    QApplication.sendEvent(empty, over)
-    assert not over.isAccepted() and not empty.to_open.hint.isVisible()
-
-
-def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(case.root))])
-    drop(empty, data)
-    wait_until(lambda: empty.project.codebase is not None)
-    assert empty.project.root == case.root
-    assert empty.parts.tree.isVisible()
-
-
-def test_dropping_a_benchmark_opens_it(empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(resource("benchmark", "pocket.jsonl")))])
-    drop(empty, data)
-    wait_until(lambda: empty.control.settings.task == "benchmark")
-
-
-def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(bundled_model()))])
-    drop(empty, data)
-    wait_until(lambda: empty.control.settings.model == str(bundled_model()))
-    assert bundled_model().name in empty.parts.notices.problem.text()
-
-
-def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_path: Path) -> None:
-    case = filled(tmp_path, items=12, finish=False)
-    empty.open_database(case.database, case.root)
-    wait_until(lambda: empty.inspection.run is not None)
-    empty.parts.bar.runs_button.menu().aboutToShow.emit()
-    texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
-    assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
-    assert "Res&ume run 1" in texts
-    assert empty.commands["resume"].isEnabled()
-
-
-def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_path: Path) -> None:
-    case = filled(tmp_path, items=12)
-    filled(tmp_path, items=12, seed=9)
-    empty.open_database(case.database, case.root)
-    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 2)
-    empty.run_lists.hide(2)
-    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 1)
-    seen: list[list[int]] = []
-    empty.inspection.ask("t", lambda reader: [run.id for run in reader.runs(hidden=True)], seen.append)
-    wait_until(lambda: seen)
-    assert seen == [[2]]
-    empty.run_lists.change(lambda store: store.restore_run(2))
-    wait_until(lambda: empty.inspection.overview is not None and len(empty.inspection.overview.runs) == 2)
-
-
-def test_the_first_region_of_every_run_is_chosen_as_its_regions_arrive(empty: MainWindow, tmp_path: Path) -> None:
-    first, second = filled(tmp_path, items=12), filled(tmp_path, items=12, seed=5)
-    inspection, table = empty.inspection, empty.parts.regions
-    arrived = []
-    inspection.overview_changed.connect(lambda read: arrived.append((read.items, inspection.looked_at.item)))
-    empty.open_database(first.database)
-    for run in (second.run_id, first.run_id, second.run_id):
-        empty.browsing.follow = True
-        empty.parts.labels.setFocus()
-        inspection.choose_run(Wanted(run))
-        wait_until(lambda run=run: inspection.run is not None and inspection.run.id == run)
-        assert inspection.looked_at.item == table.regions.shown[0].id and table.table.selectionModel().isRowSelected(0)
-        assert empty.browsing.follow
-        wait_until(lambda: empty.parts.roundtrip.cards and not empty.gateway._waiting)
-    assert all(chosen is not None for items, chosen in arrived if items)
-    inspection.choose_item(table.regions.shown[3].id)
-    inspection.refresh()
-    wait_until(lambda: not empty.gateway._waiting)
-    assert inspection.item == table.regions.shown[3]
-
-
-def test_a_summary_without_room_ends_in_dots(qapp: QApplication) -> None:
-    line, whole = ElidedLabel(), "run 12 · 40/40 regions · RTC 0.36"
-    line.setText(whole)
-    line.resize(line.sizeHint().width() // 2, line.sizeHint().height())
-    shown = line.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, line.width())
-    assert shown.endswith("…")
-    expected = ElidedLabel()
-    expected.setText(shown)
-    expected.resize(line.size())
-    assert line.grab().toImage() == expected.grab().toImage() and line.text() == whole
-
-
-# ---- a window with a run on show, the same for all
 
 
 def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
@@ -258,7 +131,6 @@ def test_regions_and_samples_have_menus_of_what_can_be_done_with_them(window: Ma
     assert QApplication.focusWidget() is parts.code.editor
     menu.close()
     wait_until(lambda: len(parts.roundtrip.cards) > 1 and not parts.roundtrip.filling)
-    wait_until(lambda: parts.roundtrip.cards[0].sample.item_id == item.id)
     card = parts.roundtrip.cards[0]
     acts = {action.text(): action for action in menu_of(card, QPoint(60, 12)).actions()}
     assert parts.roundtrip.chosen is card and card.describes
@@ -277,7 +149,7 @@ def test_a_region_chosen_in_the_table_is_shown_everywhere(window: MainWindow, ca
     assert parts.code.path == item.path
     assert item.start_line - 1 in parts.code.editor.visible_lines()
     assert parts.tree.files.node(parts.tree.currentIndex()).path == item.path
-    wait_until(lambda: parts.roundtrip.cards and parts.roundtrip.cards[0].sample.item_id == item.id)
+    wait_until(lambda: parts.roundtrip.cards)
     assert parts.roundtrip.selected is not None
     wait_until(lambda: parts.diff.view.isVisible())
 
@@ -292,7 +164,8 @@ def test_a_region_clicked_in_the_code_is_selected_in_the_table(window: MainWindo
 
 
 def test_each_sample_brings_its_prompt_and_tests(window: MainWindow, case: Filled) -> None:
-    choose(window, judged(case))
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
     card = next(card for card in window.parts.roundtrip.cards if card.sample.role == "backward")
     window.parts.roundtrip.select(card.sample.id)
     verdict = card.sample.verdict
@@ -391,11 +264,12 @@ def test_several_notices_are_kept_and_counted(window: MainWindow) -> None:
     assert notices.problem.text() == "Problem 2."
 
 
-def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled) -> None:
-    choose(window, judged(case))
+def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled, remembered: Remembered) -> None:
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
     light = window.grab().toImage()
     window.preferences.choose_theme("dark")
-    assert window.remembered.theme == "dark"
+    assert remembered.theme == "dark"
     image = window.grab().toImage()
     assert image != light
     share = (
@@ -405,6 +279,46 @@ def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled)
     )
     assert share > 0.85
     assert current_theme() is DARK
+
+
+def test_run_without_a_project_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_database(tmp_path / "runs.sqlite")
+    empty.parts.bar.run.click()
+    assert empty.parts.notices.problem.text() == "No project is open."
+    assert not empty.control.busy
+
+
+def test_a_project_that_is_no_folder_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_project(tmp_path / "nowhere")
+    wait_until(empty.parts.notices.isVisible)
+    assert str(tmp_path / "nowhere") in empty.parts.notices.problem.text()
+
+
+def test_a_run_whose_project_is_gone_still_shows_its_regions(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=20)
+    case.root.rename(tmp_path / "elsewhere")
+    empty.open_database(case.database)
+    wait_until(lambda: empty.inspection.run is not None)
+    item = next(item for item in case.items() if item.admitted)
+    empty.browsing.choose(item.id)
+    assert empty.parts.code.editor.toPlainText() == item.text
+    assert not empty.parts.notices.isVisible()
+
+
+def test_sizes_are_brought_back(window: MainWindow, case: Filled, remembered: Remembered, qapp: QApplication) -> None:
+    window.resize(1500, 900)
+    window.parts._splitters["whole"].setSizes([460, 1040])
+    QApplication.processEvents()
+    window.close()
+    wait_until(lambda: not window.isVisible())
+    again = MainWindow(window.appearance, remembered)
+    again.show()
+    again.parts.show_views(True)
+    QApplication.processEvents()
+    assert again.parts._splitters["whole"].sizes()[0] == pytest.approx(460, abs=4)
+    assert (again.width(), again.height()) == (1500, 900)
+    again.close()
+    again.deleteLater()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (2560, 1440)])
@@ -426,6 +340,101 @@ def test_every_part_has_room(window: MainWindow, width: int, height: int) -> Non
     assert parts.regions.height() > parts.tree.height()
 
 
+def drop(window: MainWindow, data: QMimeData) -> None:
+    """Over the window it says what will come; dropped, it comes."""
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
+    QApplication.sendEvent(window, over)
+    assert over.isAccepted() and Path(data.urls()[0].toLocalFile()).name in window.to_open.hint.text()
+    assert window.to_open.hint.isVisible()
+    QApplication.sendEvent(window, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    assert not window.to_open.hint.isVisible()
+
+
+def test_what_cannot_be_opened_is_refused(empty: MainWindow, tmp_path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
+    QApplication.sendEvent(empty, over)
+    assert not over.isAccepted() and not empty.to_open.hint.isVisible()
+
+
+def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(case.root))])
+    drop(empty, data)
+    wait_until(lambda: empty.project.codebase is not None)
+    assert empty.project.root == case.root
+    assert empty.parts.tree.isVisible()
+
+
+def test_dropping_a_benchmark_opens_it(empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(resource("benchmark", "pocket.jsonl")))])
+    drop(empty, data)
+    wait_until(lambda: empty.control.settings.task == "benchmark")
+
+
+def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(bundled_model()))])
+    drop(empty, data)
+    wait_until(lambda: empty.control.settings.model == str(bundled_model()))
+    assert bundled_model().name in empty.parts.notices.problem.text()
+
+
+def test_closing_in_mid_run_stops_it_without_freezing(window: MainWindow) -> None:
+    stopped: list[float] = []
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        try:
+            while True:
+                control.checkpoint()
+                time.sleep(0.005)
+        finally:
+            time.sleep(0.4)
+            stopped.append(time.monotonic())
+
+    window.control.coordinator.begin(job)
+    assert window.parts.bar.run.text() == "Queue"
+    assert window.parts.bar.stop.isEnabled()
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 0.1
+    assert window.control.coordinator.state is RunState.STOPPING
+    wait_until(lambda: not window.isVisible())
+    assert stopped
+    assert time.monotonic() - began < 2.5
+
+
+def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12, finish=False)
+    empty.open_database(case.database, case.root)
+    wait_until(lambda: empty.inspection.run is not None)
+    empty.parts.bar.runs_button.menu().aboutToShow.emit()
+    texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
+    assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
+    assert "Res&ume run 1" in texts
+    assert empty.commands["resume"].isEnabled()
+
+
+def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12)
+    filled(tmp_path, items=12, seed=9)
+    empty.open_database(case.database, case.root)
+    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 2)
+    empty.run_lists.hide(2)
+    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 1)
+    seen: list[list[int]] = []
+    empty.inspection.ask("t", lambda reader: [run.id for run in reader.runs(hidden=True)], seen.append)
+    wait_until(lambda: seen)
+    assert seen == [[2]]
+    empty.run_lists.change(lambda store: store.restore_run(2))
+    wait_until(lambda: empty.inspection.overview is not None and len(empty.inspection.overview.runs) == 2)
+
+
 def test_no_key_means_two_things(window: MainWindow) -> None:
     """Two live shortcuts of one key silence both."""
     own = window.actions()
@@ -442,36 +451,21 @@ def test_no_key_means_two_things(window: MainWindow) -> None:
     assert [each for each in inner if each[1] in whole] == []
 
 
-@pytest.fixture
-def asked(window: MainWindow) -> Iterator[list[tuple[str, str]]]:
-    """What is asked for by hand, which is not carried out."""
-    heard: list[tuple[str, str]] = []
-    selecting, by_hand = window.parts.code.selecting, window.by_hand
-    selecting.check_asked.disconnect(by_hand.check)
-    selecting.probe_asked.disconnect(by_hand.probe)
-    joined = (
-        selecting.check_asked.connect(lambda path, *_: heard.append(("check", path))),
-        selecting.probe_asked.connect(lambda path, *_: heard.append(("probe", path))),
-    )
-    yield heard
-    for each in joined:
-        QObject.disconnect(each)
-    selecting.check_asked.connect(by_hand.check)
-    selecting.probe_asked.connect(by_hand.probe)
-    selecting.settle()
-
-
 @pytest.mark.parametrize("place", ["code", "diff", "regions"])
-def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(
-    window: MainWindow, case: Filled, asked: list[tuple[str, str]], place: str
-) -> None:
+def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(window: MainWindow, case: Filled, place: str) -> None:
+    asked: list[tuple[str, str]] = []
     selecting = window.parts.code.selecting
-    choose(window, judged(case))
+    selecting.check_asked.disconnect(window.by_hand.check)
+    selecting.probe_asked.disconnect(window.by_hand.probe)
+    selecting.check_asked.connect(lambda path, *_: asked.append(("check", path)))
+    selecting.probe_asked.connect(lambda path, *_: asked.append(("probe", path)))
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
     editor = window.parts.code.editor
     cursor = editor.textCursor()
     cursor.select(cursor.SelectionType.LineUnderCursor)
     editor.setTextCursor(cursor)
-    wait_until(lambda: selecting.region is not None and not (selecting._rest.isActive() or selecting._looking))
+    wait_until(lambda: selecting.region is not None)
     focus = {"code": editor, "diff": window.parts.diff.view.columns.right, "regions": window.parts.regions.table}
     focus[place].setFocus()
     QTest.keyClick(focus[place], Qt.Key.Key_F6)
@@ -479,9 +473,42 @@ def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(
     assert asked == [("check", window.parts.code.path), ("probe", window.parts.code.path)]
 
 
+def test_the_first_region_of_every_run_is_chosen_as_its_regions_arrive(empty: MainWindow, tmp_path: Path) -> None:
+    first, second = filled(tmp_path, items=12), filled(tmp_path, items=12, seed=5)
+    inspection, table = empty.inspection, empty.parts.regions
+    arrived = []
+    inspection.overview_changed.connect(lambda read: arrived.append((read.items, inspection.looked_at.item)))
+    empty.open_database(first.database)
+    for run in (second.run_id, first.run_id, second.run_id):
+        empty.browsing.follow = True
+        empty.parts.labels.setFocus()
+        inspection.choose_run(Wanted(run))
+        wait_until(lambda run=run: inspection.run is not None and inspection.run.id == run)
+        assert inspection.looked_at.item == table.regions.shown[0].id and table.table.selectionModel().isRowSelected(0)
+        assert empty.browsing.follow
+        wait_until(lambda: empty.parts.roundtrip.cards and not empty.gateway._waiting)
+    assert all(chosen is not None for items, chosen in arrived if items)
+    inspection.choose_item(table.regions.shown[3].id)
+    inspection.refresh()
+    wait_until(lambda: not empty.gateway._waiting)
+    assert inspection.item == table.regions.shown[3]
+
+
+def test_a_summary_without_room_ends_in_dots(qapp: QApplication) -> None:
+    line, whole = ElidedLabel(), "run 12 · 40/40 regions · RTC 0.36"
+    line.setText(whole)
+    line.resize(line.sizeHint().width() // 2, line.sizeHint().height())
+    shown = line.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, line.width())
+    assert shown.endswith("…")
+    expected = ElidedLabel()
+    expected.setText(shown)
+    expected.resize(line.size())
+    assert line.grab().toImage() == expected.grab().toImage() and line.text() == whole
+
+
 def test_panes_get_their_share_again_when_a_small_window_becomes_large(window: MainWindow) -> None:
-    window.resize(960, 700)  # as narrow as every part fits in, whatever it shows
-    wait_until(lambda: window.parts.width() == 960)
+    window.resize(900, 700)
+    wait_until(lambda: window.parts.width() == 900)
     small = window.parts.tree.width()
     window.resize(2000, 1200)
     wait_until(lambda: window.parts.tree.width() > 1.5 * small)
@@ -489,7 +516,8 @@ def test_panes_get_their_share_again_when_a_small_window_becomes_large(window: M
 
 @pytest.mark.parametrize("size", [(960, 1080), (960, 600)], ids=["half of 1920", "1440 x 900 at 150 %"])
 def test_the_window_fits_narrow_and_low_screens(window: MainWindow, case: Filled, size: tuple[int, int]) -> None:
-    choose(window, judged(case))
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
     parts = window.parts
     for place in range(parts.tabs.count()):
         parts.tabs.setCurrentIndex(place)
@@ -532,43 +560,3 @@ def test_panes_fold_and_come_back(window: MainWindow, remembered: Remembered) ->
     assert parts.tabs.isVisible() and parts.roundtrip.isVisible()
     again.close()
     again.deleteLater()
-
-
-def test_sizes_are_brought_back(window: MainWindow) -> None:
-    window.resize(1500, 900)
-    window.parts._splitters["whole"].setSizes([460, 1040])
-    QApplication.processEvents()
-    window.close()
-    wait_until(lambda: not window.isVisible())
-    again = MainWindow(window.appearance, window.remembered)
-    again.show()
-    again.parts.show_views(True)
-    QApplication.processEvents()
-    assert again.parts._splitters["whole"].sizes()[0] == pytest.approx(460, abs=4)
-    assert (again.width(), again.height()) == (1500, 900)
-    again.close()
-    again.deleteLater()
-
-
-def test_closing_in_mid_run_stops_it_without_freezing(window: MainWindow) -> None:
-    stopped: list[float] = []
-
-    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
-        try:
-            while True:
-                control.checkpoint()
-                time.sleep(0.005)
-        finally:
-            time.sleep(0.4)
-            stopped.append(time.monotonic())
-
-    window.control.coordinator.begin(job)
-    assert window.parts.bar.run.text() == "Queue"
-    assert window.parts.bar.stop.isEnabled()
-    began = time.monotonic()
-    window.close()
-    assert time.monotonic() - began < 0.1
-    assert window.control.coordinator.state is RunState.STOPPING
-    wait_until(lambda: not window.isVisible())
-    assert stopped
-    assert time.monotonic() - began < 2.5
