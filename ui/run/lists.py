@@ -166,6 +166,7 @@ class RunsDialog(QDialog):
         view.selectionModel().currentRowChanged.connect(self._offer)
         view.selectionModel().selectionChanged.connect(self._offer)
         view.doubleClicked.connect(lambda _: self._go_on(self.opened))
+        self._list_runs(current)  # before the window has its size: on a small screen a model keeps room for its name
         several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
         for button, act, tip in (
             (self.open_button, partial(self._go_on, self.opened), ""),
@@ -194,7 +195,6 @@ class RunsDialog(QDialog):
         parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
         open_at(self, 1240, 540)
-        self._list_runs(current)
 
     def set_deleted(self, runs: Sequence[RunRow]) -> None:
         # The database is asked in the background: runs may have been deleted here meanwhile.
